@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LIB_LIMITS_H
+#define LIB_LIMITS_H
+
+/* Every resource limit of the daemon, each with the reason for its value. */
+
+/* One worker per CPU; more than this many CPUs gain nothing on one box. */
+#define MAX_WORKERS		64
+
+/* READ and WRITE move in pieces of this size (bytes): larger ones save no
+ * system calls that matter and hold memory longer. */
+#define PIECE_MAX		(1u << 20)
+
+/* An answer that is not medium data (INQUIRY, REPORT LUNS, ...), bytes: READ
+ * FULL STATUS of 256 registrants is the longest. */
+#define REPLY_MAX		(64u << 10)
+
+/* A parameter list (MODE SELECT, UNMAP, EXTENDED COPY, PR OUT), bytes. */
+#define PARAM_MAX		(64u << 10)
+
+/* Data buffers of one worker, bytes, by default, and the part of them kept for
+ * headers, answers and COMPARE AND WRITE. */
+#define BUF_TOTAL_DEFAULT	(64u << 20)
+#define BUF_RESERVE		(8u << 20)
+
+/* Commands of one session that wait or run: what ESXi's and Linux' queues
+ * (128) need, with room so that MaxCmdSN need not follow every command. */
+#define CMDSN_WINDOW		256
+
+/* RFC 7143 keys as we offer them, bytes: what initiators offer themselves. */
+#define MAX_RECV_DSL		(256u << 10)
+#define MAX_BURST		(1u << 20)
+#define FIRST_BURST		(256u << 10)
+#define MAX_OUTSTANDING_R2T	4
+
+/* Login: PDUs of one stage, bytes of keys in all, seconds: a host needs about
+ * six, 4 KiB and under one second. */
+#define LOGIN_PDUS_MAX		16
+#define LOGIN_TEXT_MAX		(16u << 10)
+#define LOGIN_SECONDS		30
+
+/* Sessions and connections of the whole daemon, and those that have not logged
+ * in yet: 1,000 hosts with room. */
+#define MAX_SESSIONS		4096
+#define MAX_HALF_OPEN		256
+
+/* iSCSI names, RFC 7143 4.2.7: 223 bytes and the end. */
+#define ISCSI_NAME_MAX		224
+
+/* LUNs of a target; flat addressing ends at 16383. */
+#define MAX_LUNS		1024
+#define LUN_MAX			16383
+
+/* Blocking threads of a volume. */
+#define VOLUME_THREADS		4
+
+/* Workers of io-wq per ring, and the requests of one volume that may take one:
+ * a hung volume leaves room for fifteen others. */
+#define IOWQ_WORKERS		256
+#define IOWQ_PER_VOLUME		16
+
+/* Bulk work: target time of a piece (ns), smallest and largest piece. */
+#define BULK_PIECE_NS		10000000u
+#define BULK_PIECE_MIN		((uint64_t)1 << 20)
+#define BULK_PIECE_MAX		((uint64_t)1 << 30)
+
+/* A degraded volume is tried again after this many milliseconds. */
+#define VOLUME_RETRY_MS		2000
+
+#endif
