@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SCSI_SCSI_INT_H
+#define SCSI_SCSI_INT_H
+
+/*
+ * Inside the SCSI layer: the command table's row, the logical unit, the I_T_L
+ * nexus, and the helpers that handlers use.
+ */
+
+#include <pthread.h>
+
+#include "lib/cur.h"
+#include "scsi/scsi.h"
+
+/* ---- the command table ------------------------------------------------- */
+
+enum op_flag {
+	OP_IN		= 1 << 0,	/* Data-In: an answer of at most REPLY_MAX */
+	OP_OUT		= 1 << 1,	/* Data-Out: all of it (length bytes, at most
+					 * BUF_MAX) is in cmd->data before start() */
+	OP_PIECES	= 1 << 2,	/* moves its data itself, by pieces */
+	OP_RANGE	= 1 << 3,	/* lba and nblocks are checked */
+	OP_WRITES	= 1 << 4,	/* changes the medium: write protect */
+	OP_NO_LU	= 1 << 5,	/* answers where no logical unit is */
+	OP_NO_MEDIUM	= 1 << 6,	/* answers while the volume is degraded */
+	OP_UA_KEEPS	= 1 << 7,	/* runs beside a pending unit attention */
+	OP_RESV_OK	= 1 << 8,	/* runs under another's SPC-2 reservation */
+	OP_FUA_DPO	= 1 << 9,	/* byte 1 has DPO (10h) and FUA (08h) */
+	OP_BULK		= 1 << 10,	/* yields to everything else */
+	OP_ATS		= 1 << 11,	/* exists while the primitive is on */
+	OP_CLONE	= 1 << 12,
+	OP_ZERO		= 1 << 13,
+	OP_DELETE	= 1 << 14,
+};
+
+/* Where LBA and number of blocks stand in the CDB. */
+enum cdb_shape { SHAPE_NONE, SHAPE_6, SHAPE_10, SHAPE_12, SHAPE_16,
+		 SHAPE_CAW, SHAPE_LBA16 /* LBA at 2, no block count */ };
+
+/* One row for each operation code and service action that we implement. */
+struct scsi_op {
+	const char	*name;		/* as SPC-4 and SBC-3 spell it */
+	uint8_t		 opcode;
+	int8_t		 sa;		/* service action, or -1 */
+	uint8_t		 len;		/* of the CDB */
+	uint32_t	 flags;		/* enum op_flag */
+	enum cdb_shape	 shape;
+	uint8_t		 length_at, length_size;	/* allocation or parameter
+							 * list length; size 0:
+							 * none */
+	uint8_t		 usage[16];	/* CDB USAGE DATA: the bits we look at */
+	enum scsi_result (*start)(struct scsi_cmd *cmd);
+};
+
+extern const struct scsi_op scsi_ops[];
+extern const unsigned scsi_nops;
+const struct scsi_op *scsi_op_find(const uint8_t cdb[16]);
+/* Does lu offer it now (primitives, thin provisioning)? */
+bool scsi_op_offered(const struct scsi_op *op, const struct lu *lu);
+
+/* Handlers: start() returns a result, which ends the command, or SCSI_PENDING.
+ * By file: */
+/* rw.c */
+enum scsi_result read_start(struct scsi_cmd *cmd);
+enum scsi_result write_start(struct scsi_cmd *cmd);
+enum scsi_result verify_start(struct scsi_cmd *cmd);
+enum scsi_result write_verify_start(struct scsi_cmd *cmd);
+/* cache.c */
+enum scsi_result sync_cache_start(struct scsi_cmd *cmd);
+enum scsi_result prefetch_start(struct scsi_cmd *cmd);
+/* caw.c, wsame.c, unmap.c, xcopy.c, capacity.c */
+enum scsi_result caw_start(struct scsi_cmd *cmd);
+enum scsi_result wsame_start(struct scsi_cmd *cmd);
+enum scsi_result unmap_start(struct scsi_cmd *cmd);
+enum scsi_result xcopy_start(struct scsi_cmd *cmd);
+enum scsi_result copy_status_start(struct scsi_cmd *cmd);	/* 84h/00h */
+enum scsi_result copy_params_start(struct scsi_cmd *cmd);	/* 84h/03h */
+enum scsi_result copy_failed_start(struct scsi_cmd *cmd);	/* 84h/04h */
+enum scsi_result lba_status_start(struct scsi_cmd *cmd);
+enum scsi_result read_capacity10_start(struct scsi_cmd *cmd);
+enum scsi_result read_capacity16_start(struct scsi_cmd *cmd);
+/* inquiry.c, luns.c, mode.c, log_pages.c, rsoc.c, rtpg.c, reserve.c, unit.c */
+enum scsi_result inquiry_start(struct scsi_cmd *cmd);
+enum scsi_result report_luns_start(struct scsi_cmd *cmd);
+enum scsi_result mode_sense_start(struct scsi_cmd *cmd);	/* 6 and 10 */
+enum scsi_result mode_select_start(struct scsi_cmd *cmd);
+enum scsi_result log_sense_start(struct scsi_cmd *cmd);
+enum scsi_result rsoc_start(struct scsi_cmd *cmd);
+enum scsi_result rstmf_start(struct scsi_cmd *cmd);
+enum scsi_result rtpg_start(struct scsi_cmd *cmd);
+enum scsi_result reserve_start(struct scsi_cmd *cmd);		/* 6 and 10 */
+enum scsi_result release_start(struct scsi_cmd *cmd);
+enum scsi_result test_unit_ready_start(struct scsi_cmd *cmd);
+enum scsi_result request_sense_start(struct scsi_cmd *cmd);
+enum scsi_result start_stop_start(struct scsi_cmd *cmd);
+
+/* ---- helpers of handlers ----------------------------------------------- */
+
+/* Ends a command that returned SCSI_PENDING; releases nothing by itself. */
+void scsi_done(struct scsi_cmd *cmd, enum scsi_result r);
+
+/* Refusals with their detail, each one line at the caller. */
+enum scsi_result bad_field(struct scsi_cmd *cmd, unsigned byte, unsigned bit);
+enum scsi_result bad_param(struct scsi_cmd *cmd, enum scsi_result r,
+			   unsigned byte);	/* field pointer into the list */
+enum scsi_result lba_error(struct scsi_cmd *cmd, uint64_t lba);
+enum scsi_result miscompare_at(struct scsi_cmd *cmd, uint64_t offset);
+/* errno -> result: the only place. */
+enum scsi_result result_of_errno(int err, bool write);
+enum scsi_result result_of_breq(const struct breq *b);
+/* Fills cmd->sense for cmd->result and cmd->detail; fixed or descriptor. */
+void build_sense(struct scsi_cmd *cmd, bool descriptor);
+/* The same for any result without detail, into out (SENSE_MAX): its length. */
+unsigned sense_bytes(enum scsi_result r, const struct sense_detail *d,
+		     bool descriptor, uint8_t *out);
+uint8_t result_status(enum scsi_result r);
+enum sense_key result_key(enum scsi_result r);
+const char *result_name(enum scsi_result r);
+
+/* An OP_IN handler writes its answer with these; what exceeds the allocation
+ * length is cut, length fields tell the whole. */
+struct out reply_begin(struct scsi_cmd *cmd);
+enum scsi_result reply_end(struct scsi_cmd *cmd, const struct out *o);
+
+/* ---- logical units ----------------------------------------------------- */
+
+/* What the VPD pages print and the checks obey; blocks unless said. */
+struct lu_limits {
+	uint32_t max_transfer;		/* READ, WRITE, VERIFY */
+	uint32_t opt_transfer, opt_granularity;
+	uint8_t	 max_caw;
+	uint32_t max_unmap_blocks, max_unmap_descriptors;
+	uint32_t unmap_granularity, unmap_alignment;
+	uint64_t max_write_same;
+};
+
+enum unit_attention {			/* the order in which they are told */
+	UA_POWER_ON, UA_TARGET_RESET, UA_LU_RESET, UA_NEXUS_LOSS,
+	UA_LUNS_CHANGED, UA_INQUIRY_CHANGED, UA_CAPACITY_CHANGED,
+	UA_MODE_CHANGED, UA_RESV_PREEMPTED, UA_RESV_RELEASED,
+	UA_REGS_PREEMPTED, UA_COMMANDS_CLEARED, UA_ALUA_CHANGED,
+	UA_SOFT_THRESHOLD, UNIT_ATTENTIONS,
+};
+
+/* What each worker keeps of a logical unit; touched by that worker only,
+ * counters are read by others. */
+struct lu_worker {
+	_Alignas(64) struct list cmds;	/* struct scsi_cmd.in_lu */
+	uint64_t	 next_seq;
+	struct list	 fences;	/* struct fence_part that wait here */
+	_Atomic uint64_t counter[LU_COUNTERS];
+	_Atomic uint64_t read_latency[LU_BUCKETS], write_latency[LU_BUCKETS];
+};
+
+struct range_set;			/* range.h */
+
+struct lu {
+	const struct scsi_host *host;
+	struct volume	*volume;
+	atomic_uint	 refs;
+	struct lu_config config;	/* naa, vendor, ...: constant */
+	char		*name;
+	struct lu_events events;
+
+	/* Read by every command with one load each; written by main or under
+	 * the mutex. */
+	_Atomic uint32_t block_shift;
+	_Atomic uint64_t nblocks;
+	_Atomic bool	 ready;		/* volume online (or failed: reads) */
+	_Atomic bool	 primitive[PRIMITIVES];
+	_Atomic bool	 read_only;
+	_Atomic bool	 swp, d_sense;	/* control mode page */
+	_Atomic bool	 stopped;	/* START STOP UNIT */
+	_Atomic uint64_t reserved_by;	/* SPC-2: nexus id, 0 none */
+	struct lu_limits limits;	/* set when opened */
+
+	struct range_set *ranges;
+
+	pthread_mutex_t	 mutex;		/* itls, reserve, mode pages; held short */
+	struct list	 itls;		/* struct itl.in_lu */
+	struct lu_worker worker[];	/* host->nworkers */
+};
+
+/* An I_T_L nexus: one LUN of one nexus. */
+struct itl {
+	struct nexus	*nexus;
+	struct lu	*lu;
+	uint16_t	 lun;
+	bool		 read_only;
+	_Atomic uint32_t ua;		/* pending, 1 << enum unit_attention */
+	struct list	 in_lu;		/* lu->itls, under lu->mutex */
+	struct list	 waiting;	/* commands behind a gate, in order */
+	unsigned	 commands;	/* in the layer, waiting ones included */
+	bool		 ordered;	/* an ORDERED command runs or waits first */
+	unsigned	 gates;		/* predecessors not gone: reinstatement */
+	struct etimer	 gate_timer;
+};
+
+struct nexus {
+	const struct scsi_host *host;
+	struct nexus_config config;
+	uint64_t	 id;
+	struct engine	*engine;	/* of its worker */
+	struct itl	**itl;		/* sorted by LUN */
+	unsigned	 nitl, itl_room;
+	unsigned	 commands;
+	void		(*lost)(void *arg);	/* nexus_lose() runs */
+	void		*lost_arg;
+	void		*copy_results;		/* xcopy_desc.c: kept list ids */
+};
+
+/* Posts a unit attention to all I_T_L nexuses of lu but that of except (may be
+ * NULL). */
+void ua_post(struct lu *lu, enum unit_attention ua, const struct nexus *except);
+void ua_post_itl(struct itl *itl, enum unit_attention ua);
+/* Takes the first one off: its result, or SCSI_GOOD. */
+enum scsi_result ua_take(struct itl *itl);
+enum scsi_result ua_peek(const struct itl *itl);
+
+/* How the primitives stand on lu right now. */
+bool lu_thin(const struct lu *lu);		/* LBPME */
+bool lu_unmap_zeroes(const struct lu *lu);	/* LBPRZ */
+static inline uint64_t lu_bytes(const struct lu *lu, uint64_t blocks)
+{
+	return blocks << atomic_load_explicit(&lu->block_shift,
+					      memory_order_relaxed);
+}
+
+static inline void lu_count(struct scsi_cmd *cmd, enum lu_counter c, uint64_t n)
+{
+	_Atomic uint64_t *p = &cmd->lu->worker[cmd->nexus->config.worker]
+				       .counter[c];
+
+	atomic_store_explicit(p, atomic_load_explicit(p, memory_order_relaxed) +
+			      n, memory_order_relaxed);
+}
+
+/*
+ * The fence: after the new state was published, runs on every worker, marks the
+ * commands on lu that match() picks (NULL: all) among those that are there, as
+ * aborted when abort is set, and calls done() on the caller's engine when the
+ * last of them is gone.  The caller lends the struct.  Fences may overlap.
+ */
+struct fence {
+	struct lu	*lu;
+	bool		(*match)(const struct fence *f,
+				 const struct scsi_cmd *cmd);
+	bool		 abort, tas;
+	uint64_t	 nexus_id;	/* for match() */
+	const struct scsi_cmd *except;
+	void		(*done)(struct fence *f);
+	struct engine	*engine;	/* out: the caller's */
+	struct epost	 post;
+	void		*parts;
+	atomic_uint	 pending;
+};
+
+void lu_fence(struct fence *f);
+
+/* Is it still worth going on?  Every step function asks between acts. */
+static inline bool cmd_aborted(const struct scsi_cmd *cmd)
+{
+	return cmd->aborted;
+}
+
+#endif
