@@ -30,8 +30,8 @@ cflags	= -std=gnu11 -D_GNU_SOURCE -I. -pthread $(warn) $(san) $(cov) \
 banned	= -include lib/banned.h
 ldlibs	= -luring -laio -ljansson -lcrypto -lisal -lsmartcols \
 	  $(if $(filter 1,$(WITH_SYSTEMD)),-lsystemd) -lpthread $(LDLIBS)
-# -liscsi, -lcheck and check's own needs, for tests alone
-testlibs = -liscsi -lcheck -lsubunit -lrt -lm
+# libiscsi, check and what check needs, for tests alone
+testlibs = -liscsi -lcheck_pic -lsubunit -lrt -lm
 link	= $(CC) $(cflags) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@
 say	= $(if $V,,@printf '  %-4s%s\n' $1 $@;)
 
@@ -87,9 +87,9 @@ $O/lunadm: $O/cli/main.o $(call libs_of,cli)
 	$(call say,LD)$(link) $^ $(ldlibs)
 
 # tests/unit/test_LAYER_WHAT.c; fakes of the layer below stand in for it.
-word	= $(word 2,$(subst _, ,$(notdir $1)))
+layer_of = $(word 2,$(subst _, ,$(notdir $1)))
 define unit
-$1: $1.o $(call libs_of,$(call word,$1)) $O/libfake.a $O/libtest.a
+$1: $1.o $(call libs_of,$(call layer_of,$1)) $O/libfake.a $O/libtest.a
 	$$(call say,LD)$$(link) $$< -Wl,--start-group $$(filter %.a,$$^) \
 		-Wl,--end-group $$(testlibs) $$(ldlibs)
 endef

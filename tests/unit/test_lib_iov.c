@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arrays of struct iovec: lib/iov.h. */
+
+#include "lib/iov.h"
+
+#include <string.h>
+
+#include "tests/lib/unit.h"
+
+static char mem[10];
+static struct iovec array[4], *iov;
+static int niov;
+
+/* "abc", nothing, "defg", "hij" */
+static void setup(void)
+{
+	memcpy(mem, "abcdefghij", 10);
+	array[0] = (struct iovec){ mem, 3 };
+	array[1] = (struct iovec){ mem + 3, 0 };
+	array[2] = (struct iovec){ mem + 3, 4 };
+	array[3] = (struct iovec){ mem + 7, 3 };
+	iov = array;
+	niov = 4;
+}
+
+START_TEST(length_is_the_sum)
+{
+	ck_assert_uint_eq(iov_len(iov, niov), 10);
+	ck_assert_uint_eq(iov_len(iov, 0), 0);
+}
+END_TEST
+
+START_TEST(advance_drops_exactly_n_bytes)
+{
+	char rest[10];
+	size_t n = (size_t)_i;
+
+	iov_advance(&iov, &niov, n);
+	ck_assert_uint_eq(iov_len(iov, niov), 10 - n);
+	ck_assert_uint_eq(iov_to_mem(rest, iov, niov, sizeof(rest)), 10 - n);
+	ck_assert_mem_eq(rest, &"abcdefghij"[n], 10 - n);
+}
+END_TEST
+
+START_TEST(advance_over_everything_leaves_no_entry)
+{
+	iov_advance(&iov, &niov, 10);
+	ck_assert_int_eq(niov, 0);
+}
+END_TEST
+
+START_TEST(copy_out_stops_at_the_shorter_end)
+{
+	char to[12];
+
+	memset(to, '.', sizeof(to));
+	ck_assert_uint_eq(iov_to_mem(to, iov, niov, 5), 5);
+	ck_assert_mem_eq(to, "abcde.......", 12);
+	ck_assert_uint_eq(iov_to_mem(to, iov, niov, 12), 10);
+	ck_assert_mem_eq(to, "abcdefghij..", 12);
+}
+END_TEST
+
+START_TEST(copy_in_stops_at_the_shorter_end)
+{
+	ck_assert_uint_eq(iov_from_mem(iov, niov, "ABCDE", 5), 5);
+	ck_assert_mem_eq(mem, "ABCDEfghij", 10);
+	ck_assert_uint_eq(iov_from_mem(iov, niov, "0123456789xy", 12), 10);
+	ck_assert_mem_eq(mem, "0123456789", 10);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("iov");
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, length_is_the_sum);
+	tcase_add_loop_test(tc, advance_drops_exactly_n_bytes, 0, 11);
+	tcase_add_test(tc, advance_over_everything_leaves_no_entry);
+	tcase_add_test(tc, copy_out_stops_at_the_shorter_end);
+	tcase_add_test(tc, copy_in_stops_at_the_shorter_end);
+	return unit_run("lib/iov", tc);
+}
