@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TARGET_SESSION_H
+#define TARGET_SESSION_H
+
+/*
+ * A session: one I_T nexus, its CmdSN window, its connection (MaxConnections is
+ * 1).  Lives on one worker.  The registry of all sessions is under one lock and
+ * holds plain values for the control socket.
+ */
+
+#include "target/conn.h"
+#include "target/tgt.h"
+
+struct session {
+	uint64_t	 id;		/* for people; never used twice */
+	struct worker	*worker;
+	bool		 discovery;
+	char		 initiator[ISCSI_NAME_MAX];
+	char		 target[ISCSI_NAME_MAX];	/* "" in discovery */
+	uint8_t		 isid[6];
+	uint16_t	 tsih, group;
+	struct params	 params;	/* the session-wide ones, negotiated */
+	struct conn	*conn;
+	struct nexus	*nexus;		/* NULL in discovery */
+	uint32_t	 exp_cmd_sn, max_cmd_sn;
+	struct list	 held;		/* commands before their CmdSN's turn */
+	struct list	 in_registry, in_tgt;
+	struct tgt	*tgt;		/* tgt.c's, under its lock */
+	struct epost	 refresh_post;	/* tgt.c: "look at your map again" */
+	bool		 refresh_pending;	/* under tgt.c's lock */
+	bool		 closing;
+};
+
+/*
+ * The end of a successful login on c: makes the session (TSIH, nexus, CmdSN
+ * from the Login Request), reinstates an old one with the same initiator, ISID,
+ * target and portal group: the old one's connection is dropped, its commands
+ * aborted, and nexus_succeed() makes ours wait for them.  A login status
+ * (enum login_status of iscsi_proto.h), 0 when it worked.
+ */
+struct session_request {
+	const char	*initiator, *target;	/* target NULL: discovery */
+	uint8_t		 isid[6];
+	uint16_t	 tsih;			/* 0: a new session */
+	uint32_t	 cmd_sn;
+};
+
+uint16_t session_begin(struct conn *c, const struct session_request *r);
+/* The connection of s is gone: ends the session; frees it when its commands
+ * are. */
+void session_end(struct session *s);
+
+/* Registry: any thread. */
+struct session_info {
+	uint64_t	 id;
+	char		 initiator[ISCSI_NAME_MAX], target[ISCSI_NAME_MAX];
+	uint8_t		 isid[6];
+	uint16_t	 tsih, group, cid;
+	bool		 discovery;
+	unsigned	 worker;
+	struct params	 params;
+	struct sockaddr_storage local, remote;
+	uint64_t	 read_bytes, write_bytes, commands;
+	uint64_t	 since;		/* CLOCK_REALTIME seconds */
+};
+
+/* Calls fn for each session (target NULL: of all), under the lock: fn may not
+ * call back. */
+void session_each(const char *target,
+		  void (*fn)(void *arg, const struct session_info *i),
+		  void *arg);
+/* Asks the session's worker to end it (target NULL: by id only).  -ENOENT. */
+int session_end_id(uint64_t id, const char *reason);
+void session_end_target(const char *target, const char *reason);
+unsigned session_count(const char *target);	/* NULL: all */
+/* Moves a live session to another worker: receive stops, what is in flight ends
+ * and is sent, then the connection goes on there.  -ENOENT. */
+int session_move_id(uint64_t id, unsigned worker);
+/* Asks every initiator to log out (async event 1), then after grace ms drops
+ * the rest; done() on main when none is left. */
+void sessions_shutdown(unsigned grace_ms, void (*done)(void));
+
+#endif
