@@ -110,7 +110,7 @@ demo: packages-build-demo
 
 check: packages-build-demo-test
 	@+$(MAKE) --no-print-directory tests
-	@O='$O' JOBS='$(JOBS)' tests/run $(units) \
+	@O='$O' JOBS='$(JOBS)' $(LIMIT:%=LIMIT=%) tests/run $(units) \
 		--engines "$${ENGINES-io_uring aio}" $(funcs) $(scripts)
 
 check-conformance: packages-build-demo-test
