@@ -8,7 +8,8 @@
 # make bench lint install uninstall install-tgt-compat clean
 #
 # O=DIR where to build, SAN=address,undefined or SAN=thread, COV=1, WERROR=1,
-# V=1 to see the commands.  CC, CFLAGS, LDFLAGS, LDLIBS are yours.
+# V=1 to see the commands, T=TEXT: only the tests with TEXT in their names.
+# CC, CFLAGS, LDFLAGS, LDLIBS are yours.
 
 O	?= build
 CFLAGS	?= -O2 -g
@@ -39,9 +40,10 @@ layers	= lib backend scsi target cli
 mains	= target/main.c cli/main.c
 progs	= $(if $(wildcard target/main.c),$O/lund) \
 	  $(if $(wildcard cli/main.c),$O/lunadm)
-units	= $(patsubst %.c,$O/%,$(wildcard tests/unit/test_*.c))
-funcs	= $(patsubst %.c,$O/%,$(wildcard tests/func/*.c))
-scripts	= $(wildcard tests/func/*.sh)
+some	= $(foreach t,$(wildcard $1),$(if $(findstring $T,$(notdir $t)),$t))
+units	:= $(patsubst %.c,$O/%,$(call some,tests/unit/test_*.c))
+funcs	:= $(patsubst %.c,$O/%,$(call some,tests/func/*.c))
+scripts	:= $(call some,tests/func/*.sh)
 fakes	= $(wildcard tests/lib/fake_*.c)
 helpers	= $(filter-out $(fakes),$(wildcard tests/lib/*.c))
 headers	= $(wildcard $(addsuffix /*.h,$(layers) tests/lib))
@@ -86,10 +88,10 @@ $O/lund: $O/target/main.o $(call libs_of,target)
 $O/lunadm: $O/cli/main.o $(call libs_of,cli)
 	$(call say,LD)$(link) $^ $(ldlibs)
 
-# tests/unit/test_LAYER_WHAT.c; fakes of the layer below stand in for it.
+# tests/unit/test_LAYER_WHAT.c; scsi's have a fake in place of the backend.
 layer_of = $(word 2,$(subst _, ,$(notdir $1)))
 define unit
-$1: $1.o $(call libs_of,$(call layer_of,$1)) $O/libfake.a $O/libtest.a
+$1: $1.o $(call libs_of,$(call layer_of,$1)) $O/libtest.a
 	$$(call say,LD)$$(link) $$< -Wl,--start-group $$(filter %.a,$$^) \
 		-Wl,--end-group $$(testlibs) $$(ldlibs)
 endef
