@@ -102,13 +102,15 @@ $(funcs): %: %.o $O/libtest.a $O/liblib.a
 
 tests: $(progs) $(units) $(funcs)
 
+programs = LUND='$(abspath $O)/lund' LUNADM='$(abspath $O)/lunadm'
+
 # Packages first: what is found at the start of make may change by it.
 packages-%:
 	@tests/install-packages $(subst -, ,$*)
 
 demo: packages-build-demo
 	@+$(MAKE) --no-print-directory all
-	@O='$O' LUND='$O/lund' LUNADM='$O/lunadm' tests/demo/run
+	@O='$(abspath $O)' $(programs) tests/demo/run
 
 check: packages-build-demo-test
 	@+$(MAKE) --no-print-directory tests
@@ -117,14 +119,14 @@ check: packages-build-demo-test
 
 check-conformance: packages-build-demo-test
 	@+$(MAKE) --no-print-directory all
-	@O='$O' LUND='$O/lund' LUNADM='$O/lunadm' tests/conformance/run $(ARGS)
+	@O='$(abspath $O)' $(programs) tests/conformance/run $(ARGS)
 
 check-all: check lint
 	@+$(MAKE) --no-print-directory check-conformance ARGS=--all
 
 bench: packages-build-demo-test
 	@+$(MAKE) --no-print-directory all
-	@O='$O' LUND='$O/lund' LUNADM='$O/lunadm' tests/bench/run $(ARGS)
+	@O='$(abspath $O)' $(programs) tests/bench/run $(ARGS)
 
 lint:
 	@CC='$(CC)' CFLAGS='$(cflags)' tests/lint $(headers)
