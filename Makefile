@@ -40,7 +40,8 @@ layers	= lib backend scsi target cli
 mains	= target/main.c cli/main.c
 progs	= $(if $(wildcard target/main.c),$O/lund) \
 	  $(if $(wildcard cli/main.c),$O/lunadm)
-some	= $(foreach t,$(wildcard $1),$(if $(findstring $T,$(notdir $t)),$t))
+has_t	= $(if $T,$(findstring $T,$(notdir $1)),all)
+some	= $(foreach t,$(wildcard $1),$(if $(call has_t,$t),$t))
 units	:= $(patsubst %.c,$O/%,$(call some,tests/unit/test_*.c))
 funcs	:= $(patsubst %.c,$O/%,$(call some,tests/func/*.c))
 scripts	:= $(call some,tests/func/*.sh)
