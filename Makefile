@@ -150,6 +150,7 @@ install: all
 	$(call put,644,etc/lunadm.bash-completion,$(completions)/lunadm)
 
 install-tgt-compat: install
+	install -d $(dest)/sbin
 	ln -sf lunadm $(dest)/sbin/tgtadm
 
 # Configuration and state are the administrator's and stay.
