@@ -17,6 +17,7 @@ struct session {
 	bool		 discovery;
 	char		 initiator[ISCSI_NAME_MAX];
 	char		 target[ISCSI_NAME_MAX];	/* "" in discovery */
+	char		 chap_user[CHAP_NAME_MAX];	/* "": none asked for */
 	uint8_t		 isid[6];
 	uint16_t	 tsih, group;
 	struct params	 params;	/* the session-wide ones, negotiated */
@@ -40,6 +41,7 @@ struct session {
  */
 struct session_request {
 	const char	*initiator, *target;	/* target NULL: discovery */
+	const char	*chap_user;		/* authenticated as; NULL: not */
 	uint8_t		 isid[6];
 	uint16_t	 tsih;			/* 0: a new session */
 	uint32_t	 cmd_sn;

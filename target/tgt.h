@@ -10,11 +10,13 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
 #include "lib/limits.h"
 
+struct lu;
 struct session;
 
 enum tgt_verdict {
@@ -63,6 +65,18 @@ void tgt_session_end(struct session *s);
 /* On its worker, when the configuration asked for it: makes the nexus's map
  * what it should be now, or ends the session if it may not be there any more. */
 void tgt_session_refresh(struct session *s);
+/*
+ * Third-party copy: nexus_config.find_lu of a session's nexus (arg: the
+ * session), on its worker.  The logical unit with that NAA designator among
+ * those of the session and those of other targets whose rules this session
+ * would pass now; referenced, or NULL.
+ */
+struct lu *tgt_find_lu(void *session, const uint8_t *designator, size_t len,
+		       bool *ret_read_only);
+/* Remembers a refused login for `session refused`, and logs it.  Any thread.
+ * iqn NULL: discovery or none named; status: class << 8 | detail. */
+void tgt_refused(const struct tgt_peer *peer, const char *iqn, uint16_t status,
+		 const char *reason);
 /* The relative target port identifier of a target in a portal group: given
  * once, recorded in the state folder, never reused. */
 uint16_t tgt_rtpi(const char *iqn, uint16_t group);
