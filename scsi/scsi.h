@@ -100,6 +100,9 @@ struct scsi_transport {
 	 * set it sends nothing for it.
 	 */
 	void (*done)(struct scsi_cmd *cmd);
+	/* The command was aborted; if it waits for the transport (a buffer,
+	 * Data-Out), resume it now, from the loop.  May be NULL. */
+	void (*aborted)(struct scsi_cmd *cmd);
 };
 
 /* ---- commands ---------------------------------------------------------- */
@@ -192,11 +195,18 @@ struct scsi_cmd {
 	uint64_t	 started;	/* ns, engine_now() */
 	struct list	 in_lu;		/* lu's commands on this worker */
 	struct list	 in_wait;	/* itl's commands that wait */
-	bool		 executing;
+	bool		 executing;	/* does not wait behind others */
+	bool		 ended;		/* scsi_done() was called */
+	bool		 submitting;	/* inside scsi_submit(): done() later */
+	struct edefer	 defer;
 	enum scsi_result result;
 	struct sense_detail detail;
 	struct breq	 breq;
 	struct range	 range;
+	/* Set while the command waits for something of this layer (a range):
+	 * takes it off the queue and sees to it that the command ends, from
+	 * the loop.  NULL: it waits for nothing that can be taken back. */
+	void		(*cancel)(struct scsi_cmd *cmd);
 	int		 step;
 	uint64_t	 done_bytes;	/* of the medium, by pieces */
 	uint64_t	 caw_seq;	/* READ: range.h */
@@ -238,7 +248,7 @@ struct nexus_config {
 
 struct nexus *nexus_new(const struct scsi_host *host,
 			const struct nexus_config *config);
-/* Only when it has no commands and no fence runs for it. */
+/* Only when it has no commands; usually in the done() of nexus_lose(). */
 void nexus_free(struct nexus *n);
 /* Shows a logical unit (a reference is taken) at a LUN.  Posts 29/00 to the new
  * I_T_L nexus; with announce, 3F/0E to the others.  -EEXIST, -ENOMEM. */
@@ -259,8 +269,10 @@ void nexus_lose(struct nexus *n, void (*done)(void *arg), void *arg);
  */
 void nexus_succeed(struct nexus *n, uint64_t old_id);
 uint64_t nexus_id(const struct nexus *n);	/* never used twice */
-/* Moves an idle nexus (no commands) to another worker. */
+/* Moves an idle nexus (no commands, no reinstatement under way) to another
+ * worker; called on the old one or on the new one. */
 void nexus_rehome(struct nexus *n, unsigned worker);
+bool nexus_settled(const struct nexus *n);	/* it may be moved now */
 
 /* ---- task management --------------------------------------------------- */
 
@@ -292,6 +304,7 @@ struct scsi_tmf {
 	enum tmf_response response;
 	void		(*done)(struct scsi_tmf *t);
 	unsigned	 pending;	/* the layer's own */
+	struct edefer	 defer;
 	void		*priv;
 };
 

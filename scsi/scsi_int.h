@@ -31,11 +31,15 @@ enum op_flag {
 	OP_CLONE	= 1 << 12,
 	OP_ZERO		= 1 << 13,
 	OP_DELETE	= 1 << 14,
+	OP_EXACT	= 1 << 15,	/* EDTL must be what the CDB asks for */
+	OP_WLUN		= 1 << 16,	/* the REPORT LUNS well known unit too */
 };
 
 /* Where LBA and number of blocks stand in the CDB. */
 enum cdb_shape { SHAPE_NONE, SHAPE_6, SHAPE_10, SHAPE_12, SHAPE_16,
-		 SHAPE_CAW, SHAPE_LBA16 /* LBA at 2, no block count */ };
+		 SHAPE_CAW,	/* Data-Out: twice the blocks */
+		 SHAPE_WS10, SHAPE_WS16,	/* Data-Out: one block, or none */
+		 SHAPE_LBA16 };	/* LBA at 2, no block count */
 
 /* One row for each operation code and service action that we implement. */
 struct scsi_op {
@@ -48,7 +52,8 @@ struct scsi_op {
 	uint8_t		 length_at, length_size;	/* allocation or parameter
 							 * list length; size 0:
 							 * none */
-	uint8_t		 usage[16];	/* CDB USAGE DATA: the bits we look at */
+	uint8_t		 usage[16];	/* CDB USAGE DATA: the bits we look at;
+					 * opcode and service action as such */
 	enum scsi_result (*start)(struct scsi_cmd *cmd);
 };
 
@@ -57,6 +62,8 @@ extern const unsigned scsi_nops;
 const struct scsi_op *scsi_op_find(const uint8_t cdb[16]);
 /* Does lu offer it now (primitives, thin provisioning)? */
 bool scsi_op_offered(const struct scsi_op *op, const struct lu *lu);
+/* The first row of an opcode that lu offers, or NULL. */
+const struct scsi_op *scsi_opcode_offered(uint8_t opcode, const struct lu *lu);
 
 /* Handlers: start() returns a result, which ends the command, or SCSI_PENDING.
  * By file: */
@@ -98,6 +105,10 @@ enum scsi_result start_stop_start(struct scsi_cmd *cmd);
 
 /* Ends a command that returned SCSI_PENDING; releases nothing by itself. */
 void scsi_done(struct scsi_cmd *cmd, enum scsi_result r);
+/* The same, later in the turn: for a command that is not being called now. */
+void scsi_done_later(struct scsi_cmd *cmd, enum scsi_result r);
+/* taskset.c lets it run: the checks, the data, the handler. */
+void scsi_start(struct scsi_cmd *cmd);
 
 /* Refusals with their detail, each one line at the caller. */
 enum scsi_result bad_field(struct scsi_cmd *cmd, unsigned byte, unsigned bit);
@@ -154,6 +165,9 @@ struct lu_worker {
 
 struct range_set;			/* range.h */
 
+/* Product revision level, INQUIRY bytes 32 to 35. */
+#define PRODUCT_REVISION "1.0 "
+
 struct lu {
 	const struct scsi_host *host;
 	struct volume	*volume;
@@ -166,17 +180,33 @@ struct lu {
 	 * the mutex. */
 	_Atomic uint32_t block_shift;
 	_Atomic uint64_t nblocks;
+	_Atomic bool	 opened;	/* once: volume_caps() is valid */
 	_Atomic bool	 ready;		/* volume online (or failed: reads) */
+	_Atomic bool	 failed;	/* writes are refused */
 	_Atomic bool	 primitive[PRIMITIVES];
 	_Atomic bool	 read_only;
 	_Atomic bool	 swp, d_sense;	/* control mode page */
+	_Atomic bool	 write_back;	/* as configured: WCE is changeable */
 	_Atomic bool	 stopped;	/* START STOP UNIT */
 	_Atomic uint64_t reserved_by;	/* SPC-2: nexus id, 0 none */
 	struct lu_limits limits;	/* set when opened */
 
 	struct range_set *ranges;
 
-	pthread_mutex_t	 mutex;		/* itls, reserve, mode pages; held short */
+	/* Main only. */
+	bool		 closing;
+	void		(*closed)(void *arg);
+	void		*closed_arg;
+	struct epost	 last_ref;
+	struct lu_threshold {
+		struct etimer	timer;
+		struct lu_space	space;
+		bool		running;	/* space is being fetched */
+	} threshold;
+	_Atomic unsigned threshold_percent;
+	_Atomic bool	 threshold_reached;
+
+	pthread_mutex_t	 mutex;		/* itls; held short */
 	struct list	 itls;		/* struct itl.in_lu */
 	struct lu_worker worker[];	/* host->nworkers */
 };
@@ -191,10 +221,25 @@ struct itl {
 	struct list	 in_lu;		/* lu->itls, under lu->mutex */
 	struct list	 waiting;	/* commands behind a gate, in order */
 	unsigned	 commands;	/* in the layer, waiting ones included */
-	bool		 ordered;	/* an ORDERED command runs or waits first */
-	unsigned	 gates;		/* predecessors not gone: reinstatement */
+	unsigned	 running;	/* of these, executing */
+	bool		 ordered;	/* an ORDERED command runs */
+	struct edefer	 drain;		/* look at waiting again */
+	struct gate	*gate;		/* reinstatement, nexus.c */
+	bool		 gated;		/* the predecessor is not gone */
+	bool		 gate_late;	/* for more than 5 s: BUSY */
 	struct etimer	 gate_timer;
+	bool		 unmapped;	/* nexus_unmap() runs */
+	void		(*gone)(void *arg);
+	void		*gone_arg;
+	struct edefer	 gone_defer;
 };
+
+/* LUN fields, SAM-5 4.7: peripheral and flat addressing mean the same. */
+#define LUN_NONE	(-1)		/* a form that we do not know */
+#define LUN_REPORT_LUNS	(-2)		/* the well known logical unit C1 01 */
+int lun_decode(const uint8_t lun[8]);
+void lun_encode(uint16_t lun, uint8_t out[8]);
+struct itl *nexus_find(const struct nexus *n, int lun);
 
 struct nexus {
 	const struct scsi_host *host;
@@ -204,8 +249,11 @@ struct nexus {
 	struct itl	**itl;		/* sorted by LUN */
 	unsigned	 nitl, itl_room;
 	unsigned	 commands;
-	void		(*lost)(void *arg);	/* nexus_lose() runs */
+	struct list	 no_lu;			/* struct scsi_cmd.in_lu */
+	bool		 losing;		/* nexus_lose() runs */
+	void		(*lost)(void *arg);
 	void		*lost_arg;
+	struct edefer	 lost_defer;
 	void		*copy_results;		/* xcopy_desc.c: kept list ids */
 };
 
@@ -216,6 +264,27 @@ void ua_post_itl(struct itl *itl, enum unit_attention ua);
 /* Takes the first one off: its result, or SCSI_GOOD. */
 enum scsi_result ua_take(struct itl *itl);
 enum scsi_result ua_peek(const struct itl *itl);
+/* Forgets one on all I_T_L nexuses of n: REPORT LUNS was answered. */
+void ua_clear(struct nexus *n, enum unit_attention ua);
+
+/* taskset.c */
+void taskset_add(struct scsi_cmd *cmd);
+bool taskset_enter(struct scsi_cmd *cmd);	/* false: it waits */
+void taskset_remove(struct scsi_cmd *cmd);
+void taskset_abort(struct scsi_cmd *cmd, bool tas);
+void taskset_drain(struct edefer *drain);	/* struct itl.drain */
+void taskset_busy(struct itl *itl);		/* ends those that wait */
+/* nexus.c: the last command of an I_T_L nexus, or of a nexus, is gone. */
+void itl_idle(struct itl *itl);
+
+/* reserve.c */
+void lu_release(struct lu *lu, uint64_t nexus);
+/* lu_change.c: MODE SELECT of WCE, on any worker; done() there. */
+void lu_change_wce(struct scsi_cmd *cmd, bool on,
+		   void (*done)(struct scsi_cmd *cmd, int err));
+void lu_threshold_check(struct lu *lu);
+/* lu.c */
+enum scsi_result lu_readiness(const struct lu *lu);
 
 /* How the primitives stand on lu right now. */
 bool lu_thin(const struct lu *lu);		/* LBPME */
@@ -238,23 +307,41 @@ static inline void lu_count(struct scsi_cmd *cmd, enum lu_counter c, uint64_t n)
 /*
  * The fence: after the new state was published, runs on every worker, marks the
  * commands on lu that match() picks (NULL: all) among those that are there, as
- * aborted when abort is set, and calls done() on the caller's engine when the
- * last of them is gone.  The caller lends the struct.  Fences may overlap.
+ * aborted when abort is set, and calls done() on engine's thread, never from
+ * inside lu_fence(), when the last of them is gone.  Commands of the caller's
+ * own worker are marked at once.  Fences may overlap.
  */
+struct fence;
+struct fence_part {		/* one worker's; in lu_worker.fences */
+	struct epost	 post;
+	struct list	 link;
+	struct fence	*fence;
+	uint64_t	 seq;		/* concerns the commands before it */
+	unsigned	 left;		/* of these, still there */
+};
+
 struct fence {
 	struct lu	*lu;
 	bool		(*match)(const struct fence *f,
 				 const struct scsi_cmd *cmd);
-	bool		 abort, tas;
 	uint64_t	 nexus_id;	/* for match() */
-	const struct scsi_cmd *except;
+	bool		 abort, tas;
+	/* Posted to a nexus whose command was aborted, unless it is nexus_id's
+	 * or TAS; UNIT_ATTENTIONS: none. */
+	enum unit_attention ua;
 	void		(*done)(struct fence *f);
-	struct engine	*engine;	/* out: the caller's */
+	void		*arg;
+	struct engine	*engine;	/* of the caller */
+
 	struct epost	 post;
-	void		*parts;
-	atomic_uint	 pending;
+	atomic_uint	 pending;	/* parts not done */
+	struct fence_part part[];
 };
 
+/* For lu, which stays referenced until fence_free().  NULL: no memory. */
+struct fence *fence_new(struct lu *lu, struct engine *engine);
+void fence_free(struct fence *f);
+bool fence_match_nexus(const struct fence *f, const struct scsi_cmd *cmd);
 void lu_fence(struct fence *f);
 
 /* Is it still worth going on?  Every step function asks between acts. */
