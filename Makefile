@@ -101,6 +101,9 @@ $(foreach u,$(units),$(eval $(call unit,$u)))
 $(funcs): %: %.o $O/libtest.a $O/liblib.a
 	$(call say,LD)$(link) $^ $(testlibs) $(ldlibs)
 
+$O/tests/demo/demo: $O/tests/demo/demo.o
+	$(call say,LD)$(link) $^ -liscsi
+
 tests: $(progs) $(units) $(funcs)
 
 programs = LUND='$(abspath $O)/lund' LUNADM='$(abspath $O)/lunadm'
@@ -110,7 +113,7 @@ packages-%:
 	@tests/install-packages $(subst -, ,$*)
 
 demo: packages-build-demo
-	@+$(MAKE) --no-print-directory all
+	@+$(MAKE) --no-print-directory all $O/tests/demo/demo
 	@O='$(abspath $O)' $(programs) tests/demo/run
 
 check: packages-build-demo-test
