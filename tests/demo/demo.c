@@ -99,14 +99,14 @@ static void step_ats(struct demo *d)
 
 	memset(data + BLOCK, 'A', BLOCK);
 	want(d, iscsi_compareandwrite_sync(d->iscsi, d->lun, lba, data,
-					   sizeof(data), BLOCK, 0, 0, 0, 0),
+					   sizeof(data), BLOCK, 0, 0, 0, 0, 0),
 	     SCSI_STATUS_GOOD, "COMPARE AND WRITE");
 	printf("ats\tmatch: the block was swapped\t%.6f\n", now() - began);
 	began = now();
 	memset(data, 'A', BLOCK);
 	data[100] = 'x';
 	task = iscsi_compareandwrite_sync(d->iscsi, d->lun, lba, data,
-					  sizeof(data), BLOCK, 0, 0, 0, 0);
+					  sizeof(data), BLOCK, 0, 0, 0, 0, 0);
 	if (!task || task->status != SCSI_STATUS_CHECK_CONDITION ||
 	    task->sense.key != SCSI_SENSE_MISCOMPARE)
 		fail(d, "a miscompare was expected");
