@@ -11,25 +11,49 @@
 #include "target/conn.h"
 #include "target/tgt.h"
 
+#define ITT_HASH 64
+
 struct session {
 	uint64_t	 id;		/* for people; never used twice */
 	struct worker	*worker;
 	bool		 discovery;
 	char		 initiator[ISCSI_NAME_MAX];
 	char		 target[ISCSI_NAME_MAX];	/* "" in discovery */
-	char		 chap_user[CHAP_NAME_MAX];	/* "": none asked for */
 	uint8_t		 isid[6];
 	uint16_t	 tsih, group;
-	struct params	 params;	/* the session-wide ones, negotiated */
+	struct params	 params;	/* as negotiated at login; not changed */
 	struct conn	*conn;
 	struct nexus	*nexus;		/* NULL in discovery */
 	uint32_t	 exp_cmd_sn, max_cmd_sn;
-	struct list	 held;		/* commands before their CmdSN's turn */
+	struct list	 held;		/* PDUs before their CmdSN's turn */
+	unsigned	 nheld;
 	struct list	 in_registry, in_tgt;
 	struct tgt	*tgt;		/* tgt.c's, under its lock */
 	struct epost	 refresh_post;	/* tgt.c: "look at your map again" */
 	bool		 refresh_pending;	/* under tgt.c's lock */
 	bool		 closing;
+
+	struct task	*by_itt[ITT_HASH];
+	unsigned	 active;	/* tasks without an answer */
+	unsigned	 soliciting;	/* tasks that Data-Out is due for */
+	uint32_t	 next_ttt;
+	bool		 waits_old;	/* for the reinstated session's end */
+	bool		 lost;		/* nexus_lose() was called */
+	bool		 gone;		/* and has reported */
+	bool		 drain_move;	/* to worker move_to, when quiet */
+	unsigned	 move_to;
+	struct list	 tmfs;		/* task management under way, tmf.c */
+	struct pdu_out	*logout;	/* sent when the commands are gone */
+
+	/* Messages from other threads, under the registry's lock. */
+	struct epost	 post;
+	bool		 posted;
+	unsigned	 asked;		/* enum session_ask */
+	const char	*end_reason;
+	unsigned	 ask_move_to;
+	uint64_t	 successor;	/* session that reinstated this one */
+	unsigned	 successor_worker;
+	uint64_t	 since;
 };
 
 /*
