@@ -28,6 +28,9 @@ struct params {
 };
 
 /* Text to send: grows by put, never over its room (the caller's memory). */
+#define TEXT_VALUE_MAX	255	/* of a simple value, RFC 7143 6.1 */
+#define TEXT_LIST_MAX	8192	/* of a list or a binary value */
+
 struct text {
 	char	*p;
 	size_t	 len, room;
@@ -35,6 +38,14 @@ struct text {
 };
 
 void text_put(struct text *t, const char *key, const char *value);
+void text_put_number(struct text *t, const char *key, uint32_t value);
+/* For text on the heap: room for more bytes, but never over max in all. */
+bool text_reserve(struct text *t, size_t more, size_t max);
+/* A decimal or hexadecimal constant of len bytes (RFC 7143 6.1) as a number
+ * below 2^32. */
+bool text_number(const char *s, size_t len, uint32_t *ret);
+/* Is word one of the values of a comma-separated list? */
+bool text_in_list(const char *list, const char *word);
 
 /* Walks the pairs of a data segment: true with the next pair (both end in NUL,
  * inside the segment), false at its end; *ret_bad when what is left is not a
@@ -46,7 +57,8 @@ struct text_iter {
 bool text_next(struct text_iter *it, char **ret_key, char **ret_value,
 	       bool *ret_bad);
 
-enum key_scope { KEYS_LOGIN, KEYS_FULL_FEATURE };
+/* The stages of login, and after it: which keys may be used differs. */
+enum key_scope { KEYS_SECURITY, KEYS_LOGIN, KEYS_FULL_FEATURE };
 
 void keys_init(struct params *p);
 
@@ -60,8 +72,11 @@ void keys_init(struct params *p);
 int keys_negotiate(struct params *p, enum key_scope scope, bool discovery,
 		   uint64_t *seen, const char *key, const char *value,
 		   struct text *reply);
-/* Puts what we declare unasked (MaxRecvDataSegmentLength, ...), once. */
-void keys_declare(struct params *p, uint64_t *seen, bool discovery,
-		  struct text *reply);
+/* Puts what we declare unasked (MaxRecvDataSegmentLength), once. */
+void keys_declare(struct params *p, uint64_t *seen, struct text *reply);
+/* A new stage of login: keys of any stage may be said again. */
+void keys_new_stage(uint64_t *seen);
+/* What keys demand of each other, when all are there; -EPROTO if not kept. */
+int keys_finish(struct params *p, uint64_t seen);
 
 #endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TARGET_CHAP_H
+#define TARGET_CHAP_H
+
+/*
+ * CHAP as iSCSI carries it (RFC 7143 12.1.3, RFC 1994): the target challenges,
+ * the initiator answers with a hash over identifier, secret and challenge.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/keys.h"
+#include "target/tgt.h"
+
+enum chap_algorithm {		/* IANA, PPP authentication algorithms */
+	CHAP_MD5	= 5,
+	CHAP_SHA1	= 6,
+	CHAP_SHA256	= 7,
+	CHAP_SHA3_256	= 8,
+};
+
+#define CHAP_DIGEST_MAX	32
+
+/* One challenge; good for one answer. */
+struct chap {
+	uint8_t		algorithm, id;
+	uint8_t		len;		/* of the challenge, and of a digest */
+	uint8_t		challenge[CHAP_DIGEST_MAX];
+};
+
+/*
+ * Takes the strongest algorithm of an initiator's CHAP_A list and makes a
+ * random challenge as long as its digest.  -ENOENT: none is ours; -EIO: no
+ * random numbers.
+ */
+int chap_start(struct chap *c, const char *list);
+/* Puts CHAP_A, CHAP_I and CHAP_C. */
+void chap_offer(const struct chap *c, struct text *reply);
+/* The answer that a secret gives: its length, or -EIO. */
+int chap_digest(const struct chap *c, const uint8_t *secret, size_t len,
+		uint8_t *ret_digest);
+/* Is response (hex or base64) what one of the users called name would send?
+ * A name that looks encoded is tried as it stands and decoded.  Takes the same
+ * time for a wrong name and a wrong secret. */
+bool chap_verify(const struct chap *c, const struct chap_user *users, int n,
+		 const char *name, const char *response);
+
+/* Decodes 0x... or 0b... into buf: the number of bytes, or -EINVAL when it is
+ * neither or does not fit. */
+int chap_decode(const char *text, uint8_t *buf, size_t room);
+
+#endif
