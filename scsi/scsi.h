@@ -19,6 +19,7 @@
 
 #include "backend/backend.h"
 #include "lib/be.h"
+#include "lib/cur.h"
 #include "lib/limits.h"
 #include "lib/list.h"
 
@@ -113,7 +114,7 @@ enum task_attribute { ATTR_UNTAGGED, ATTR_SIMPLE, ATTR_ORDERED, ATTR_HEAD,
 /* A range of blocks of a logical unit that a command holds; see range.h. */
 struct range {
 	uint64_t	 lba, nblocks;
-	bool		 exclusive, held, queued;
+	bool		 exclusive, barge, held, queued;
 	struct list	 link;
 	struct engine	*engine;
 	void		(*granted)(struct range *r);
@@ -140,21 +141,54 @@ struct sense_detail {
 #define XCOPY_SEGMENTS	64
 
 /* What the handlers of compound commands keep between their steps. */
+struct rw_state {
+	uint32_t	 total;		/* bytes to move, what EDTL leaves */
+};
+
 struct bulk_state {		/* a long range in pieces: wsame.c, unmap.c */
+	enum breq_op	 op;
 	uint64_t	 lba, left;	/* blocks: next piece, rest */
 	uint64_t	 piece;
 	uint16_t	 index, count;	/* UNMAP descriptors */
+	bool		 (*next)(struct scsi_cmd *cmd);	/* may be NULL */
+	int		 bytes;		/* enum lu_counter */
+};
+
+struct caw_state {
+	uint8_t		*medium;	/* what was read, len bytes */
+	uint32_t	 len;
+	bool		 writes;	/* its write is not on the medium yet */
+};
+
+struct verify_state {
+	uint8_t		*medium;	/* room bytes */
+	uint32_t	 room;
+	uint8_t		 bytchk;
+	bool		 writes, fetches;	/* the medium, Data-Out */
+	uint64_t	 total;		/* bytes to verify */
+};
+
+struct lba_status_state {
+	struct out	 out;
+	uint64_t	 lba, left;	/* blocks: not looked at yet */
+	uint64_t	 run_lba, run;	/* looked at, not told yet */
+	bool		 run_mapped;
+	uint16_t	 descs, acts;
 };
 
 struct xcopy_state {
-	struct lu	*cscd[XCOPY_CSCDS];	/* referenced; NULL: null or unknown */
+	struct lu	*cscd[XCOPY_CSCDS];	/* referenced; NULL: not reachable */
 	bool		 cscd_ro[XCOPY_CSCDS];
 	uint16_t	 ncscd, nsegment, segment;
 	uint32_t	 seg_at;	/* of the current one, in the list */
-	uint64_t	 src_off, dst_off, left;	/* bytes */
-	struct lu	*src, *dst;
+	uint64_t	 src_off, dst_off, left;	/* bytes; what remains */
 	uint64_t	 piece;
+	bool		 backward;	/* overlap: from the end on */
+	struct lu	*src, *dst;
+	struct range	 dst_range, src_range;
+	uint64_t	 copied;	/* bytes, all segments */
 	uint8_t		 list_id, list_id_usage;
+	bool		 listed;	/* has a copy result */
 };
 
 struct scsi_cmd {
@@ -211,7 +245,11 @@ struct scsi_cmd {
 	uint64_t	 done_bytes;	/* of the medium, by pieces */
 	uint64_t	 caw_seq;	/* READ: range.h */
 	union {
+		struct rw_state    rw;
 		struct bulk_state  bulk;
+		struct caw_state   caw;
+		struct verify_state verify;
+		struct lba_status_state lba_status;
 		struct xcopy_state xcopy;
 	} x;
 };
