@@ -17,9 +17,11 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "backend/blocking.h"
 #include "backend/engine.h"
 
 struct volume;
+struct vslot;
 
 /* What a configuration says of a volume; the strings are copied. */
 struct volume_config {
@@ -76,7 +78,8 @@ const char *volume_state_name(enum volume_state s);
  * volume's own, so that a hung file system stalls nobody; opened() runs on
  * main's thread with 0 or -errno, and the state is ONLINE or DEGRADED.  A
  * degraded volume is retried every few seconds by itself; changed() tells of
- * every later change of state (main's thread).
+ * every later change of state (main's thread).  -EBUSY says that somebody else
+ * holds the file or device, -ENODATA that it is shorter than configured.
  * volume_close() refuses new requests (-ENODEV), waits for those under way,
  * closes, and calls closed() on main's thread; then volume_free() is allowed.
  */
@@ -128,15 +131,20 @@ struct vwork {
 	int		(*run)(struct vwork *w);	/* 0 or -errno */
 	void		(*done)(struct vwork *w);
 	int		  error;			/* out: what run() returned */
+
+	/* the backend's own */
 	struct list	  link;
+	struct bjob	  job;
 	struct epost	  post;
 	struct engine	 *engine;
+	struct volume	 *vol;
 };
 
 void volume_async(struct volume *v, struct vwork *w);
 
 /* Blocks: only in vwork.run().  Sets the size (files: ftruncate or fallocate;
- * devices: reads it anew, size 0). */
+ * devices: reads it anew, size 0).  0 or -errno: -ENODEV when not online,
+ * -EINVAL for a size that is no multiple of the block size. */
 int volume_resize(struct volume *v, uint64_t size);
 struct volume_space {
 	uint64_t allocated;	/* bytes that the volume holds on the medium */
@@ -170,7 +178,9 @@ void volume_set_online(struct volume *v);
  * A volume in write-through mode answers each changing request when it is
  * stable; in write-back mode only those with BREQ_FUA.  written(), where set,
  * runs on the submitter's thread when the medium holds the new data, before
- * done() and before the wait for the flush: the place to release a range.
+ * done() and before the wait for the flush: the place to release a range.  It
+ * does not run when the act itself failed; done() runs always, and its error
+ * may still say that the flush failed.
  */
 enum breq_op {
 	BREQ_READ,
@@ -222,8 +232,13 @@ struct breq {
 	struct ereq	 io;
 	struct iovec	 iov;
 	struct vwork	 work;
-	uint64_t	 pos;
-	int		 step;
+	struct vslot	*slot;		/* the engine's part of vol */
+	unsigned	 own;		/* enum breq_own */
+	unsigned	 era;		/* of vol's flushes, at the start */
+	uint64_t	 pos;		/* bytes done by a method that gave up */
+	uint64_t	 since;		/* ns, start of bulk work */
+	int		(*act)(struct breq *b);		/* on the bulk lane */
+	void		(*again)(struct breq *b);	/* another way, another time */
 	void		*priv;
 };
 
