@@ -189,12 +189,12 @@ struct lu {
 	_Atomic bool	 write_back;	/* as configured: WCE is changeable */
 	_Atomic bool	 stopped;	/* START STOP UNIT */
 	_Atomic uint64_t reserved_by;	/* SPC-2: nexus id, 0 none */
-	struct lu_limits limits;	/* set when opened */
+	/* Constant once opened is set: VPD pages print it, checks obey it. */
+	struct lu_limits limits;
 
 	struct range_set *ranges;
 
 	/* Main only. */
-	bool		 closing;
 	void		(*closed)(void *arg);
 	void		*closed_arg;
 	struct epost	 last_ref;
@@ -282,9 +282,15 @@ void lu_release(struct lu *lu, uint64_t nexus);
 /* lu_change.c: MODE SELECT of WCE, on any worker; done() there. */
 void lu_change_wce(struct scsi_cmd *cmd, bool on,
 		   void (*done)(struct scsi_cmd *cmd, int err));
-void lu_threshold_check(struct lu *lu);
+void lu_threshold_init(struct lu *lu);
+void lu_threshold_stop(struct lu *lu);
 /* lu.c */
 enum scsi_result lu_readiness(const struct lu *lu);
+/* The limits, also before the volume was opened for the first time. */
+struct lu_limits lu_get_limits(const struct lu *lu);
+/* Logical blocks per physical block, as a power of two. */
+unsigned lu_physical_exponent(const struct lu *lu);
+bool lu_rotational(const struct lu *lu);
 
 /* How the primitives stand on lu right now. */
 bool lu_thin(const struct lu *lu);		/* LBPME */

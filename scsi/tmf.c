@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Task management functions (SAM-5 7).  Each logical unit concerned gets a
+ * fence, which marks the commands on all workers; the function is answered when
+ * the last of them is gone.
+ */
+
+#include <stdlib.h>
+
+#include "scsi/scsi_int.h"
+
+static void tmf_end(struct edefer *d)
+{
+	struct scsi_tmf *t = container_of(d, struct scsi_tmf, defer);
+
+	t->done(t);
+}
+
+static void tmf_settle(struct scsi_tmf *t)
+{
+	if (!--t->pending)
+		engine_defer(t->nexus->engine, &t->defer);
+}
+
+static void tmf_fenced(struct fence *f)
+{
+	struct scsi_tmf *t = f->arg;
+
+	fence_free(f);
+	tmf_settle(t);
+}
+
+static void tmf_fence(struct scsi_tmf *t, struct lu *lu,
+		      bool (*match)(const struct fence *f,
+				    const struct scsi_cmd *cmd),
+		      enum unit_attention ua)
+{
+	struct fence *f = fence_new(lu, t->nexus->engine);
+
+	if (!f) {
+		t->response = TMF_REJECTED;
+		return;
+	}
+	f->match = match;
+	f->nexus_id = t->nexus->id;
+	f->abort = true;
+	f->ua = ua;
+	f->done = tmf_fenced;
+	f->arg = t;
+	t->pending++;
+	lu_fence(f);
+}
+
+/* SAM-5 6.3.3: what a reset does to one logical unit.  The nexus that asked is
+ * told like all others: it has lost its reservation and its mode pages too. */
+static void reset(struct scsi_tmf *t, struct lu *lu, enum unit_attention ua)
+{
+	atomic_store(&lu->reserved_by, 0);
+	atomic_store(&lu->swp, false);
+	atomic_store(&lu->d_sense, false);
+	ua_post(lu, ua, NULL);
+	tmf_fence(t, lu, NULL, UNIT_ATTENTIONS);
+}
+
+static void on_lu(struct scsi_tmf *t)
+{
+	struct itl *itl = nexus_find(t->nexus, lun_decode(t->lun));
+
+	if (!itl) {
+		t->response = TMF_NO_LUN;
+		return;
+	}
+	switch (t->function) {
+	case TMF_ABORT_TASK_SET:
+		tmf_fence(t, itl->lu, fence_match_nexus, UNIT_ATTENTIONS);
+		break;
+	case TMF_CLEAR_TASK_SET:
+		tmf_fence(t, itl->lu, NULL, UA_COMMANDS_CLEARED);
+		break;
+	case TMF_LOGICAL_UNIT_RESET:
+		reset(t, itl->lu, UA_LU_RESET);
+		break;
+	case TMF_ABORT_TASK:
+	case TMF_CLEAR_ACA:
+	case TMF_TARGET_WARM_RESET:
+	case TMF_TARGET_COLD_RESET:
+		t->response = TMF_NOT_SUPPORTED;
+		break;
+	}
+}
+
+void scsi_task_management(struct scsi_tmf *t)
+{
+	unsigned i;
+
+	t->response = TMF_COMPLETE;
+	t->pending = 1;
+	list_init(&t->defer.link);
+	t->defer.run = tmf_end;
+	if (t->function == TMF_TARGET_WARM_RESET ||
+	    t->function == TMF_TARGET_COLD_RESET)
+		for (i = 0; i < t->nexus->nitl; i++)
+			reset(t, t->nexus->itl[i]->lu, UA_TARGET_RESET);
+	else
+		on_lu(t);
+	tmf_settle(t);
+}
