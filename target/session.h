@@ -19,6 +19,7 @@ struct session {
 	bool		 discovery;
 	char		 initiator[ISCSI_NAME_MAX];
 	char		 target[ISCSI_NAME_MAX];	/* "" in discovery */
+	char		 chap_user[CHAP_NAME_MAX];	/* "": none asked for */
 	uint8_t		 isid[6];
 	uint16_t	 tsih, group;
 	struct params	 params;	/* as negotiated at login; not changed */
@@ -42,6 +43,7 @@ struct session {
 	bool		 gone;		/* and has reported */
 	bool		 drain_move;	/* to worker move_to, when quiet */
 	unsigned	 move_to;
+	struct edefer	 move_try;
 	struct list	 tmfs;		/* task management under way, tmf.c */
 	struct pdu_out	*logout;	/* sent when the commands are gone */
 
