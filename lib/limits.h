@@ -39,6 +39,9 @@
 #define LOGIN_TEXT_MAX		(16u << 10)
 #define LOGIN_SECONDS		30
 
+/* An answer to SendTargets, bytes: 10,000 targets with four portals each. */
+#define TEXT_OUT_MAX		(4u << 20)
+
 /* Sessions and connections of the whole daemon, and those that have not logged
  * in yet: 1,000 hosts with room. */
 #define MAX_SESSIONS		4096

@@ -243,7 +243,6 @@ static void send_response(struct conn *c, struct pdu_out *out, uint8_t flags)
 	conn_send(c, out);
 }
 
-/* Digests are in force from the next PDU on. */
 static void enter_full_feature(struct conn *c)
 {
 	const struct login *l = c->login;
@@ -252,10 +251,8 @@ static void enter_full_feature(struct conn *c)
 	log_info("%s (%s) logged in to %s", l->initiator,
 		 addr_text((const struct sockaddr *)&c->remote, address),
 		 l->discovery ? "discovery" : l->target);
-	c->header_digest = c->params.HeaderDigest;
-	c->data_digest = c->params.DataDigest;
-	c->state = CONN_LOGGED_IN;
 	login_free(c);
+	conn_logged_in(c);
 }
 
 /* Which stage follows this request; the last one begins the session. */
