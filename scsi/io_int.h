@@ -83,6 +83,9 @@ enum scsi_result bulk_start(struct scsi_cmd *cmd);
 #define XCOPY_HEADER	16u
 #define XCOPY_CSCD	32u
 
+/* LIST ID USAGE: without an identifier nothing is kept. */
+enum { USAGE_KEEP, USAGE_RESERVED, USAGE_DISCARD, USAGE_NONE };
+
 /* A block to block segment, in bytes. */
 struct xcopy_segment {
 	unsigned	 src, dst;		/* CSCD descriptors */
@@ -98,7 +101,8 @@ void xcopy_release(struct scsi_cmd *cmd);
 /* The segment descriptor at x.xcopy.seg_at, which xcopy_parse() found good. */
 struct xcopy_segment xcopy_segment(const struct scsi_cmd *cmd);
 
-/* Copies that have a list identifier: begin refuses one that is active. */
+/* xcopy_results.c: copies that have a list identifier; begin refuses one that
+ * is active.  An end without a begin does nothing. */
 enum scsi_result copy_result_begin(struct scsi_cmd *cmd);
 void copy_result_end(struct scsi_cmd *cmd, enum scsi_result r);
 

@@ -137,8 +137,13 @@ struct sense_detail {
 	uint16_t	 progress;
 };
 
+/* EXTENDED COPY: what RECEIVE COPY OPERATING PARAMETERS and the VPD page say.
+ * Descriptors in all, bytes: so many CSCDs and segments of the longer kind. */
 #define XCOPY_CSCDS	8
 #define XCOPY_SEGMENTS	64
+#define XCOPY_LIST_MAX	(XCOPY_CSCDS * 32 + XCOPY_SEGMENTS * 32)
+#define XCOPY_SEGMENT_MAX (256u << 20)	/* bytes */
+#define XCOPY_CONCURRENT 64		/* copies with a list identifier */
 
 /* What the handlers of compound commands keep between their steps. */
 struct rw_state {

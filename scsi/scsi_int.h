@@ -274,6 +274,8 @@ void taskset_remove(struct scsi_cmd *cmd);
 void taskset_abort(struct scsi_cmd *cmd, bool tas);
 void taskset_drain(struct edefer *drain);	/* struct itl.drain */
 void taskset_busy(struct itl *itl);		/* ends those that wait */
+/* xcopy_results.c: the nexus goes, and what was kept of its copies. */
+void copy_results_free(struct nexus *n);
 /* nexus.c: the last command of an I_T_L nexus, or of a nexus, is gone. */
 void itl_idle(struct itl *itl);
 
