@@ -1,0 +1,693 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The login phase: target/login*.c. */
+
+#include "tests/lib/login_fake.h"
+
+#include "target/chap.h"
+#include "target/iscsi_proto.h"
+
+#define NAMES "InitiatorName=iqn.2026-11.example:host\0" \
+	"TargetName=iqn.2026-11.example:disk\0"
+#define SECURITY	(STAGE_SECURITY << LOGIN_CSG_SHIFT)
+#define OPERATIONAL	(STAGE_OPERATIONAL << LOGIN_CSG_SHIFT)
+#define TO_OPERATIONAL	(LOGIN_TRANSIT | STAGE_OPERATIONAL)
+#define TO_FULL		(LOGIN_TRANSIT | STAGE_FULL_FEATURE)
+
+/* A literal with its NULs inside; the last one is the literal's own. */
+#define SAY(flags, text) say(flags, text, sizeof(text) - 1)
+
+static struct bhs_login_request request;
+
+static void setup(void)
+{
+	fake_setup();
+	request = (struct bhs_login_request){
+		.opcode	= OP_LOGIN_REQUEST | OPCODE_IMMEDIATE,
+		.isid	= { 0x00, 0x02, 0x3d, 0, 0, 1 },
+		.itt	= be32_of(0x77),
+		.cid	= be16_of(3),
+		.cmd_sn	= be32_of(100),
+	};
+}
+
+static void say(unsigned flags, const char *text, size_t len)
+{
+	union bhs bhs;
+
+	memset(&bhs, 0, sizeof(bhs));
+	request.flags = (uint8_t)flags;
+	bhs.login_request = request;
+	fake.len = 0;
+	fake_deliver(&bhs, text, len, login_request);
+}
+
+static unsigned status(void)
+{
+	return be16_get(fake.bhs.login_response.status);
+}
+
+static unsigned flags_sent(void)
+{
+	return fake.bhs.login_response.flags;
+}
+
+static void expect_refusal(unsigned code)
+{
+	ck_assert_uint_eq(status(), code);
+	ck_assert_uint_eq(flags_sent(), 0);
+	ck_assert(fake.closing);
+	ck_assert_uint_eq(fake.begun, 0);
+	ck_assert(!fake.logged_in);
+}
+
+START_TEST(login_in_one_request_gives_a_session)
+{
+	SAY(OPERATIONAL | TO_FULL, NAMES "HeaderDigest=CRC32C,None\0"
+	    "MaxBurstLength=262144\0FirstBurstLength=262144\0"
+	    "InitialR2T=No\0ImmediateData=Yes\0");
+	ck_assert_uint_eq(status(), LOGIN_SUCCESS);
+	ck_assert_uint_eq(flags_sent(), OPERATIONAL | TO_FULL);
+	ck_assert_uint_eq(be16_get(fake.bhs.login_response.tsih), 0x1234);
+	ck_assert_uint_eq(be32_get(fake.bhs.login_response.itt), 0x77);
+	ck_assert(fake.logged_in);
+	ck_assert(fake_said("TargetPortalGroupTag=7"));
+	ck_assert(fake_said("HeaderDigest=CRC32C"));
+	ck_assert(fake_said("MaxRecvDataSegmentLength=262144"));
+	ck_assert(fake_said("InitialR2T=No"));
+	ck_assert_uint_eq(fake_conn.params.HeaderDigest, 1);
+	ck_assert_uint_eq(fake_conn.cid, 3);
+	ck_assert_ptr_null(fake_conn.login);
+	ck_assert_str_eq(fake_session.target, "iqn.2026-11.example:disk");
+}
+END_TEST
+
+START_TEST(login_passes_both_stages)
+{
+	SAY(SECURITY | TO_OPERATIONAL, NAMES "AuthMethod=None\0");
+	ck_assert_uint_eq(status(), LOGIN_SUCCESS);
+	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
+	ck_assert(fake_said("AuthMethod=None"));
+	ck_assert(fake_said("TargetPortalGroupTag=7"));
+	ck_assert_uint_eq(be16_get(fake.bhs.login_response.tsih), 0);
+	SAY(OPERATIONAL, "MaxBurstLength=65536\0");
+	ck_assert_uint_eq(flags_sent(), OPERATIONAL);
+	SAY(OPERATIONAL | TO_FULL, "DataDigest=None\0");
+	ck_assert_uint_eq(flags_sent(), OPERATIONAL | TO_FULL);
+	ck_assert(!fake_said("MaxRecvDataSegmentLength=262144"));
+	ck_assert(fake.logged_in);
+}
+END_TEST
+
+START_TEST(login_may_leave_the_security_stage_for_full_feature)
+{
+	SAY(SECURITY | TO_FULL, NAMES);
+	ck_assert_uint_eq(flags_sent(), SECURITY | TO_FULL);
+	ck_assert(fake.logged_in);
+	ck_assert_uint_eq(fake_conn.params.own_recv_dsl, DSL_DEFAULT);
+}
+END_TEST
+
+START_TEST(names_may_be_said_again_in_the_next_stage)
+{
+	SAY(SECURITY | TO_OPERATIONAL, NAMES "InitiatorAlias=a\0");
+	SAY(OPERATIONAL | TO_FULL, NAMES "InitiatorAlias=a\0");
+	ck_assert(fake.logged_in);
+}
+END_TEST
+
+START_TEST(other_names_in_the_next_stage_are_refused)
+{
+	SAY(SECURITY | TO_OPERATIONAL, NAMES);
+	SAY(OPERATIONAL | TO_FULL, "TargetName=iqn.2026-11.example:other\0");
+	expect_refusal(LOGIN_INITIATOR_ERROR);
+}
+END_TEST
+
+START_TEST(empty_first_request_without_authentication_proceeds)
+{
+	SAY(SECURITY | TO_OPERATIONAL, "");
+	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	ck_assert(fake.logged_in);
+}
+END_TEST
+
+START_TEST(empty_first_request_is_no_way_around_authentication)
+{
+	fake.nusers = 1;
+	SAY(SECURITY | TO_OPERATIONAL, "");
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
+START_TEST(login_that_never_says_a_name_is_refused)
+{
+	SAY(SECURITY | TO_FULL, "");
+	expect_refusal(LOGIN_MISSING_PARAMETER);
+}
+END_TEST
+
+START_TEST(discovery_needs_no_target)
+{
+	SAY(OPERATIONAL | TO_FULL, "InitiatorName=iqn.2026-11.example:host\0"
+	    "SessionType=Discovery\0MaxConnections=1\0");
+	ck_assert(fake.logged_in);
+	ck_assert(fake_session.discovery);
+	ck_assert(fake_said("MaxConnections=Irrelevant"));
+	ck_assert(!fake_said("TargetPortalGroupTag=7"));
+}
+END_TEST
+
+static const struct {
+	const char	*text;
+	size_t		 len;
+	unsigned	 status;
+} bad_texts[] = {
+#define BAD(text, status) { text, sizeof(text) - 1, status }
+	BAD("TargetName=iqn.2026-11.example:disk\0", LOGIN_MISSING_PARAMETER),
+	BAD("InitiatorName=iqn.2026-11.example:host\0",
+	    LOGIN_MISSING_PARAMETER),
+	BAD(NAMES "SessionType=Nothing\0", LOGIN_BAD_SESSION_TYPE),
+	BAD("InitiatorName=\0", LOGIN_INITIATOR_ERROR),
+	BAD("InitiatorName=a b\0", LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "InitiatorName=iqn.2026-11.example:host\0",
+	    LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "MaxBurstLength=512\0MaxBurstLength=512\0",
+	    LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "MaxBurstLength=Reject\0", LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "MaxRecvDataSegmentLength=511\0", LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "FirstBurstLength=65536\0MaxBurstLength=32768\0",
+	    LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "TargetAlias=mine\0", LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "SendTargets=All\0", LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "AuthMethod=None\0", LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "no key", LOGIN_INITIATOR_ERROR),
+	BAD(NAMES "MaxBurstLength=51", LOGIN_INITIATOR_ERROR),
+	BAD("x", LOGIN_INITIATOR_ERROR),
+};
+
+START_TEST(bad_text_is_refused_with_its_status)
+{
+	say(OPERATIONAL | TO_FULL, bad_texts[_i].text,
+	    /* without the NUL where the text lacks it */
+	    bad_texts[_i].len);
+	expect_refusal(bad_texts[_i].status);
+}
+END_TEST
+
+START_TEST(verdict_of_the_configuration_is_the_status)
+{
+	static const unsigned wanted[][2] = {
+		{ TGT_NOT_FOUND, LOGIN_NOT_FOUND },
+		{ TGT_NOT_ALLOWED, LOGIN_FORBIDDEN },
+		{ TGT_UNAVAILABLE, LOGIN_UNAVAILABLE },
+	};
+
+	fake.verdict = wanted[_i][0];
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	expect_refusal(wanted[_i][1]);
+}
+END_TEST
+
+START_TEST(status_of_the_session_is_the_answer)
+{
+	fake.begin_status = LOGIN_NO_SESSION;
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	expect_refusal(LOGIN_NO_SESSION);
+}
+END_TEST
+
+START_TEST(unknown_version_is_refused)
+{
+	request.version_min = request.version_max = 1;
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	expect_refusal(LOGIN_BAD_VERSION);
+}
+END_TEST
+
+START_TEST(version_range_with_zero_is_taken)
+{
+	request.version_max = 2;
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	ck_assert(fake.logged_in);
+	ck_assert_uint_eq(fake.bhs.login_response.version_active, 0);
+}
+END_TEST
+
+static void change_isid(void) { request.isid[5]++; }
+static void change_tsih(void) { request.tsih = be16_of(9); }
+static void change_cid(void) { request.cid = be16_of(9); }
+static void change_itt(void) { request.itt = be32_of(9); }
+static void change_cmd_sn(void) { request.cmd_sn = be32_of(9); }
+
+START_TEST(what_must_stay_the_same_over_login_is_checked)
+{
+	static void (*const changes[])(void) = {
+		change_isid, change_tsih, change_cid, change_itt,
+		change_cmd_sn,
+	};
+
+	SAY(OPERATIONAL, NAMES);
+	ck_assert_uint_eq(status(), LOGIN_SUCCESS);
+	changes[_i]();
+	SAY(OPERATIONAL | TO_FULL, "");
+	expect_refusal(LOGIN_INITIATOR_ERROR);
+}
+END_TEST
+
+START_TEST(stages_that_are_not_allowed_are_refused)
+{
+	static const unsigned flags[] = {
+		2 << LOGIN_CSG_SHIFT, 3 << LOGIN_CSG_SHIFT,
+		SECURITY | LOGIN_TRANSIT | STAGE_SECURITY,
+		SECURITY | LOGIN_TRANSIT | 2,
+		OPERATIONAL | LOGIN_TRANSIT | STAGE_SECURITY,
+		OPERATIONAL | LOGIN_TRANSIT | STAGE_OPERATIONAL,
+		OPERATIONAL | TO_FULL | LOGIN_CONTINUE,
+	};
+
+	SAY(flags[_i], NAMES);
+	expect_refusal(LOGIN_INITIATOR_ERROR);
+}
+END_TEST
+
+START_TEST(request_of_another_stage_is_refused)
+{
+	SAY(SECURITY, NAMES);
+	SAY(OPERATIONAL | TO_FULL, "");
+	expect_refusal(LOGIN_INITIATOR_ERROR);
+}
+END_TEST
+
+START_TEST(endless_login_is_ended)
+{
+	unsigned i;
+
+	SAY(OPERATIONAL, NAMES);
+	for (i = 1; i < LOGIN_PDUS_MAX; i++) {
+		SAY(OPERATIONAL, "");
+		ck_assert_uint_eq(status(), LOGIN_SUCCESS);
+	}
+	SAY(OPERATIONAL, "");
+	expect_refusal(LOGIN_INITIATOR_ERROR);
+}
+END_TEST
+
+START_TEST(slow_login_is_ended_without_an_answer)
+{
+	ck_assert_uint_eq(fake_conn.timer.due, LOGIN_SECONDS * 1000);
+	fake_conn.timer.fire(&fake_conn.timer);
+	ck_assert(fake.closed);
+	ck_assert_uint_eq(fake.sent, 0);
+}
+END_TEST
+
+START_TEST(keys_split_over_requests_are_put_together)
+{
+	static const char text[] = NAMES "MaxBurstLength=65536\0";
+	size_t at;
+
+	for (at = 0; at + 20 < sizeof(text) - 1; at += 20) {
+		say(OPERATIONAL | LOGIN_CONTINUE, text + at, 20);
+		ck_assert_uint_eq(flags_sent(), OPERATIONAL);
+		ck_assert_uint_eq(fake.len, 0);
+	}
+	say(OPERATIONAL | TO_FULL, text + at, sizeof(text) - 1 - at);
+	ck_assert(fake.logged_in);
+	ck_assert(fake_said("MaxBurstLength=65536"));
+	ck_assert(fake_said("TargetPortalGroupTag=7"));
+}
+END_TEST
+
+START_TEST(text_without_end_is_refused)
+{
+	static char much[8192];
+	unsigned i;
+
+	memset(much, 'A', sizeof(much));
+	for (i = 0; i < LOGIN_TEXT_MAX / sizeof(much); i++) {
+		say(OPERATIONAL | LOGIN_CONTINUE, much, sizeof(much));
+		ck_assert_uint_eq(status(), LOGIN_SUCCESS);
+	}
+	say(OPERATIONAL | LOGIN_CONTINUE, much, 1);
+	expect_refusal(LOGIN_INITIATOR_ERROR);
+}
+END_TEST
+
+/* n unknown keys of 63 characters, whose answers have 78 bytes each. */
+static size_t unknown_keys(char *buf, size_t room, unsigned n)
+{
+	size_t len = sizeof(NAMES) - 1;
+	unsigned i;
+
+	memcpy(buf, NAMES, len);
+	for (i = 0; i < n; i++)
+		len += (size_t)snprintf(buf + len, room - len,
+					"X-%060u%c=1", i, 'a') + 1;
+	return len;
+}
+
+START_TEST(long_answer_is_split)
+{
+	static char text[LOGIN_TEXT_MAX];
+	size_t len = unknown_keys(text, sizeof(text), 110), got;
+
+	say(OPERATIONAL | TO_FULL, text, len);
+	ck_assert_uint_eq(flags_sent(), OPERATIONAL | LOGIN_CONTINUE);
+	ck_assert_uint_eq(fake.len, DSL_DEFAULT);
+	ck_assert(!fake.logged_in);
+	got = fake.len;
+	SAY(OPERATIONAL | TO_FULL, "");
+	ck_assert_uint_eq(flags_sent(), OPERATIONAL | TO_FULL);
+	ck_assert(fake.logged_in);
+	got += fake.len;
+	ck_assert_uint_gt(got, 110 * 78);
+	ck_assert(fake_said("MaxRecvDataSegmentLength=262144"));
+}
+END_TEST
+
+START_TEST(answer_that_grows_too_long_ends_the_login)
+{
+	static char text[LOGIN_TEXT_MAX];
+
+	say(OPERATIONAL | TO_FULL, text,
+	    unknown_keys(text, sizeof(text), 225));
+	expect_refusal(LOGIN_NO_RESOURCES);
+}
+END_TEST
+
+START_TEST(too_many_keys_are_refused)
+{
+	char text[8192];
+	size_t len = sizeof(NAMES) - 1;
+	unsigned i;
+
+	memcpy(text, NAMES, len);
+	for (i = 0; i < 300; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"X-%u=1", i) + 1;
+	say(OPERATIONAL | TO_FULL, text, len);
+	expect_refusal(LOGIN_INITIATOR_ERROR);
+}
+END_TEST
+
+START_TEST(operational_key_in_the_security_stage_is_refused)
+{
+	SAY(SECURITY | TO_OPERATIONAL, NAMES "MaxBurstLength=512\0");
+	expect_refusal(LOGIN_INITIATOR_ERROR);
+}
+END_TEST
+
+/* ---- CHAP ---------------------------------------------------------------- */
+
+static void need_chap(void)
+{
+	fake.nusers = 1;
+	fake.users[0] = (struct chap_user){
+		.name = "esx", .secret = "a secret secret", .secret_len = 15,
+	};
+}
+
+/* The value of a key in the last answer. */
+static const char *value_of(const char *key)
+{
+	size_t at = 0, n = strlen(key);
+
+	while (at < fake.len) {
+		if (!strncmp(fake.data + at, key, n) &&
+		    fake.data[at + n] == '=')
+			return fake.data + at + n + 1;
+		at += strnlen(fake.data + at, fake.len - at) + 1;
+	}
+	ck_abort_msg("no %s in the answer", key);
+}
+
+/* What an initiator with this secret answers to the last challenge. */
+static void answer_challenge(const char *name, const char *secret,
+			     const char *more, size_t more_len)
+{
+	struct chap c = {
+		.algorithm	= (uint8_t)strtoul(value_of("CHAP_A"), NULL, 0),
+		.id		= (uint8_t)strtoul(value_of("CHAP_I"), NULL, 0),
+	};
+	uint8_t digest[64];
+	char text[512];
+	int n, i;
+	size_t len;
+
+	n = chap_decode(value_of("CHAP_C"), c.challenge, sizeof(c.challenge));
+	ck_assert_int_ge(n, 16);
+	c.len = (uint8_t)n;
+	n = chap_digest(&c, (const uint8_t *)secret, strlen(secret), digest);
+	len = (size_t)snprintf(text, sizeof(text), "CHAP_N=%s", name) + 1;
+	len += (size_t)snprintf(text + len, sizeof(text) - len, "CHAP_R=0x");
+	for (i = 0; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"%02x", digest[i]);
+	len++;
+	memcpy(text + len, more, more_len);
+	say(SECURITY | TO_OPERATIONAL, text, len + more_len);
+}
+
+START_TEST(chap_lets_the_right_secret_in)
+{
+	need_chap();
+	SAY(SECURITY | TO_OPERATIONAL, NAMES "AuthMethod=CHAP,None\0");
+	ck_assert(fake_said("AuthMethod=CHAP"));
+	ck_assert_uint_eq(flags_sent(), SECURITY);
+	SAY(SECURITY, "CHAP_A=5\0");
+	ck_assert(fake_said("CHAP_A=5"));
+	answer_challenge("esx", "a secret secret", "", 0);
+	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	ck_assert(fake.logged_in);
+}
+END_TEST
+
+START_TEST(chap_takes_method_and_algorithms_in_one_request)
+{
+	need_chap();
+	SAY(SECURITY, NAMES "CHAP_A=5,7\0AuthMethod=CHAP\0");
+	ck_assert(fake_said("CHAP_A=7"));
+	answer_challenge("esx", "a secret secret", "", 0);
+	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
+}
+END_TEST
+
+START_TEST(chap_refuses_a_wrong_secret)
+{
+	need_chap();
+	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
+	answer_challenge(_i ? "root" : "esx",
+			 _i ? "a secret secret" : "b secret secret", "", 0);
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
+START_TEST(chap_refuses_mutual_authentication_that_is_not_set_up)
+{
+	static const char mutual[] = "CHAP_I=1\0CHAP_C=0x"
+		"000102030405060708090a0b0c0d0e0f";
+
+	need_chap();
+	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
+	answer_challenge("esx", "a secret secret", mutual, sizeof(mutual));
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
+static const struct {
+	unsigned	 flags;
+	const char	*text;
+	size_t		 len;
+} ways_around_chap[] = {
+#define WAY(flags, text) { flags, text, sizeof(text) - 1 }
+	WAY(OPERATIONAL | TO_FULL, NAMES),
+	WAY(SECURITY | TO_FULL, NAMES),
+	WAY(SECURITY | TO_OPERATIONAL, NAMES "AuthMethod=None\0"),
+	WAY(SECURITY | TO_OPERATIONAL, NAMES "AuthMethod=KRB5,None\0"),
+	WAY(SECURITY, NAMES "AuthMethod=CHAPS\0"),
+	WAY(SECURITY, NAMES "CHAP_A=5\0"),
+	WAY(SECURITY, NAMES "CHAP_N=esx\0CHAP_R=0x00\0"),
+	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_N=esx\0CHAP_R=0x00\0"),
+	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=55\0"),
+	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=56\0"),
+	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=\0"),
+	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=,\0"),
+};
+
+START_TEST(there_is_no_way_around_chap)
+{
+	need_chap();
+	say(ways_around_chap[_i].flags, ways_around_chap[_i].text,
+	    ways_around_chap[_i].len);
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
+START_TEST(transit_before_the_exchange_ended_is_not_granted)
+{
+	need_chap();
+	SAY(SECURITY | TO_FULL, NAMES "AuthMethod=CHAP\0");
+	ck_assert_uint_eq(flags_sent(), SECURITY);
+	SAY(SECURITY | TO_FULL, "CHAP_A=5\0");
+	ck_assert_uint_eq(flags_sent(), SECURITY);
+	SAY(SECURITY | TO_FULL, "");
+	ck_assert_uint_eq(flags_sent(), SECURITY);
+	ck_assert(!fake.logged_in);
+}
+END_TEST
+
+START_TEST(challenge_is_good_for_one_answer)
+{
+	need_chap();
+	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
+	SAY(SECURITY, "CHAP_A=5\0");
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
+START_TEST(initiator_that_has_no_user_here_is_refused)
+{
+	fake.nusers = -ENOENT;
+	SAY(SECURITY, NAMES "AuthMethod=CHAP\0");
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
+START_TEST(insisting_on_chap_where_nobody_can_is_refused)
+{
+	SAY(SECURITY, NAMES "AuthMethod=CHAP\0");
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
+/* ---- what is remembered --------------------------------------------------- */
+
+static struct login_refusal last_refusal;
+static unsigned nrefusals;
+
+static void take_refusal(void *arg, const struct login_refusal *r)
+{
+	(void)arg;
+	last_refusal = *r;
+	nrefusals++;
+}
+
+START_TEST(refusals_are_remembered_up_to_a_number)
+{
+	unsigned i;
+
+	fake.verdict = TGT_NOT_ALLOWED;
+	for (i = 0; i < LOGIN_REFUSALS + 5; i++) {
+		SAY(OPERATIONAL | TO_FULL, NAMES);
+		fake_teardown();
+		login_init(&fake_conn);
+	}
+	login_refusals(take_refusal, NULL);
+	ck_assert_uint_eq(nrefusals, LOGIN_REFUSALS);
+	ck_assert_str_eq(last_refusal.initiator, "iqn.2026-11.example:host");
+	ck_assert_str_eq(last_refusal.target, "iqn.2026-11.example:disk");
+	ck_assert_str_eq(last_refusal.address, "192.0.2.9:50000");
+	ck_assert_uint_eq(last_refusal.status, LOGIN_FORBIDDEN);
+	ck_assert_ptr_nonnull(last_refusal.remedy);
+}
+END_TEST
+
+START_TEST(requests_after_a_refusal_are_not_answered)
+{
+	SAY(OPERATIONAL | TO_FULL, "x");
+	ck_assert_uint_eq(fake.sent, 1);
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	ck_assert_uint_eq(fake.sent, 1);
+}
+END_TEST
+
+START_TEST(other_requests_during_login_are_refused)
+{
+	union bhs bhs;
+
+	memset(&bhs, 0, sizeof(bhs));
+	bhs.any.opcode = OP_SCSI_COMMAND;
+	bhs.any.itt = be32_of(5);
+	login_refuse_request(&fake_conn, &bhs);
+	expect_refusal(LOGIN_INVALID_REQUEST);
+	ck_assert_uint_eq(be32_get(fake.bhs.any.itt), 5);
+}
+END_TEST
+
+START_TEST(login_after_login_is_rejected)
+{
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	ck_assert_int_eq(fake.rejected, REJECT_PROTOCOL);
+}
+END_TEST
+
+static void add_chap(TCase *tc)
+{
+	tcase_add_test(tc, chap_lets_the_right_secret_in);
+	tcase_add_test(tc, chap_takes_method_and_algorithms_in_one_request);
+	tcase_add_loop_test(tc, chap_refuses_a_wrong_secret, 0, 2);
+	tcase_add_test(tc,
+		       chap_refuses_mutual_authentication_that_is_not_set_up);
+	tcase_add_loop_test(tc, there_is_no_way_around_chap, 0,
+			    (int)ARRAY_SIZE(ways_around_chap));
+	tcase_add_test(tc, transit_before_the_exchange_ended_is_not_granted);
+	tcase_add_test(tc, challenge_is_good_for_one_answer);
+	tcase_add_test(tc, initiator_that_has_no_user_here_is_refused);
+	tcase_add_test(tc, insisting_on_chap_where_nobody_can_is_refused);
+}
+
+static void add_stages(TCase *tc)
+{
+	tcase_add_test(tc, login_in_one_request_gives_a_session);
+	tcase_add_test(tc, login_passes_both_stages);
+	tcase_add_test(tc, login_may_leave_the_security_stage_for_full_feature);
+	tcase_add_test(tc, names_may_be_said_again_in_the_next_stage);
+	tcase_add_test(tc, other_names_in_the_next_stage_are_refused);
+	tcase_add_test(tc, empty_first_request_without_authentication_proceeds);
+	tcase_add_test(tc,
+		       empty_first_request_is_no_way_around_authentication);
+	tcase_add_test(tc, login_that_never_says_a_name_is_refused);
+	tcase_add_test(tc, discovery_needs_no_target);
+	tcase_add_test(tc, unknown_version_is_refused);
+	tcase_add_test(tc, version_range_with_zero_is_taken);
+	tcase_add_loop_test(tc, what_must_stay_the_same_over_login_is_checked,
+			    0, 5);
+	tcase_add_loop_test(tc, stages_that_are_not_allowed_are_refused, 0, 7);
+	tcase_add_test(tc, request_of_another_stage_is_refused);
+	tcase_add_test(tc, endless_login_is_ended);
+	tcase_add_test(tc, slow_login_is_ended_without_an_answer);
+}
+
+static void add_text(TCase *tc)
+{
+	tcase_add_loop_test(tc, bad_text_is_refused_with_its_status, 0,
+			    (int)ARRAY_SIZE(bad_texts));
+	tcase_add_loop_test(tc, verdict_of_the_configuration_is_the_status, 0,
+			    3);
+	tcase_add_test(tc, status_of_the_session_is_the_answer);
+	tcase_add_test(tc, keys_split_over_requests_are_put_together);
+	tcase_add_test(tc, text_without_end_is_refused);
+	tcase_add_test(tc, long_answer_is_split);
+	tcase_add_test(tc, answer_that_grows_too_long_ends_the_login);
+	tcase_add_test(tc, too_many_keys_are_refused);
+	tcase_add_test(tc, operational_key_in_the_security_stage_is_refused);
+	tcase_add_test(tc, refusals_are_remembered_up_to_a_number);
+	tcase_add_test(tc, requests_after_a_refusal_are_not_answered);
+	tcase_add_test(tc, other_requests_during_login_are_refused);
+	tcase_add_test(tc, login_after_login_is_rejected);
+}
+
+int main(void)
+{
+	TCase *tc = tcase_create("login");
+
+	tcase_add_checked_fixture(tc, setup, fake_teardown);
+	add_stages(tc);
+	add_text(tc);
+	add_chap(tc);
+	return unit_run("login", tc);
+}
