@@ -218,8 +218,10 @@ static void breq_prepare(struct volume *v, struct breq *b)
 	assert(b->op != BREQ_WRITE_SAME || (b->pattern && b->data));
 	assert(b->op != BREQ_COPY || b->src);
 	b->vol = v;
+	/* before it runs, an engine may be given work by who made it */
 	b->engine = engine_self();
-	assert(b->engine);
+	if (!b->engine)
+		b->engine = v->main;
 	b->error = 0;
 	b->own = 0;
 	b->pos = 0;
