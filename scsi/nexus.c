@@ -167,6 +167,7 @@ void nexus_free(struct nexus *n)
 		return;
 	assert(!n->commands);
 	edefer_cancel(&n->lost_defer);
+	copy_results_free(n);
 	for (i = 0; i < n->nitl; i++)
 		itl_free(n->itl[i]);
 	free(n->itl);

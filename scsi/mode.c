@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * MODE SENSE and MODE SELECT, 6 and 10 (SPC-4 6.11 to 6.14, 7.5).  A page is
+ * its default bytes, a mask of the changeable bits, and the bits of the logical
+ * unit that stand in it.  D_SENSE and SWP can be changed, WCE where the volume
+ * was configured write-back.
+ */
+
+#include "scsi/scsi_int.h"
+
+#define PAGE_MAX	20
+#define ALL_PAGES	0x3f
+#define ALL_SUBPAGES	0xff
+
+enum page_control { CURRENT, CHANGEABLE, DEFAULT, SAVED };
+enum { CACHING = 0x08, CONTROL = 0x0a };
+
+struct mode_page {
+	uint8_t code, len;		/* len: of the whole page */
+	uint8_t bytes[PAGE_MAX];	/* default, page code and length left out */
+	uint8_t mask[PAGE_MAX];
+};
+
+#define WCE	0x04	/* caching, byte 2 */
+#define D_SENSE	0x04	/* control, byte 2 */
+#define SWP	0x08	/* control, byte 4 */
+
+static const struct mode_page pages[] = {
+	/* read-write error recovery: AWRE, ARRE */
+	{ 0x01, 12, { [2] = 0xc0 }, { 0 } },
+	{ CACHING, 20, { 0 }, { [2] = WCE } },
+	/* QUEUE ALGORITHM MODIFIER 1, BUSY TIMEOUT PERIOD unlimited */
+	{ CONTROL, 12, { [3] = 0x10, [8] = 0xff, [9] = 0xff },
+	  { [2] = D_SENSE, [4] = SWP } },
+	/* informational exceptions control: DEXCPT */
+	{ 0x1c, 12, { [2] = 0x08 }, { 0 } },
+};
+
+static bool wce_changeable(const struct lu *lu)
+{
+	return atomic_load(&lu->write_back);
+}
+
+/* The page with header, as page control pc wants it. */
+static void page_bytes(const struct lu *lu, const struct mode_page *p,
+		       enum page_control pc, uint8_t out[PAGE_MAX])
+{
+	memcpy(out, pc == CHANGEABLE ? p->mask : p->bytes, PAGE_MAX);
+	out[0] = p->code;
+	out[1] = p->len - 2;
+	if (p->code == CACHING && pc == CHANGEABLE && !wce_changeable(lu))
+		out[2] = 0;
+	if (p->code == CACHING && pc == DEFAULT && wce_changeable(lu))
+		out[2] |= WCE;
+	if (pc != CURRENT)
+		return;
+	if (p->code == CACHING && volume_write_back(lu->volume))
+		out[2] |= WCE;
+	if (p->code == CONTROL && atomic_load(&lu->d_sense))
+		out[2] |= D_SENSE;
+	if (p->code == CONTROL && atomic_load(&lu->swp))
+		out[4] |= SWP;
+}
+
+/* ---- MODE SENSE -------------------------------------------------------- */
+
+static bool sense10(const struct scsi_cmd *cmd)
+{
+	return cmd->op->len == 10;
+}
+
+static uint8_t device_specific(const struct scsi_cmd *cmd)
+{
+	bool protect = cmd->itl->read_only ||
+		       atomic_load(&cmd->lu->read_only) ||
+		       atomic_load(&cmd->lu->swp);
+
+	return 0x10 | (protect ? 0x80 : 0);	/* DPOFUA, WP */
+}
+
+/* SBC-3 6.4.2: short descriptors, or long ones where LLBAA allows. */
+static void block_descriptor(const struct lu *lu, bool longer, struct out *o)
+{
+	uint64_t n = atomic_load(&lu->nblocks);
+	uint32_t bs = (uint32_t)lu_bytes(lu, 1);
+
+	if (longer) {
+		out_be64(o, n);
+		out_be32(o, 0);
+		out_be32(o, bs);
+	} else {
+		out_be32(o, (uint32_t)MIN(n, UINT32_MAX));
+		out_be32(o, bs);	/* one byte reserved, three of length */
+	}
+}
+
+static void mode_header(struct scsi_cmd *cmd, struct out *o)
+{
+	bool longer = cmd->cdb[1] & 0x10 && sense10(cmd);	/* LLBAA */
+	bool none = cmd->cdb[1] & 0x08;				/* DBD */
+	uint8_t len = none ? 0 : longer ? 16 : 8;
+
+	if (sense10(cmd)) {
+		out_be16(o, 0);
+		out_u8(o, 0);
+		out_u8(o, device_specific(cmd));
+		out_u8(o, longer && !none);		/* LONGLBA */
+		out_u8(o, 0);
+		out_be16(o, len);
+	} else {
+		out_u8(o, 0);
+		out_u8(o, 0);
+		out_u8(o, device_specific(cmd));
+		out_u8(o, len);
+	}
+	if (len)
+		block_descriptor(cmd->lu, longer, o);
+}
+
+enum scsi_result mode_sense_start(struct scsi_cmd *cmd)
+{
+	enum page_control pc = (enum page_control)(cmd->cdb[2] >> 6);
+	uint8_t code = cmd->cdb[2] & 0x3f, subpage = cmd->cdb[3];
+	struct out o = reply_begin(cmd);
+	uint8_t bytes[PAGE_MAX];
+	bool found = false;
+	unsigned i;
+
+	if (pc == SAVED)
+		return SCSI_SAVING_NOT_SUPPORTED;
+	if (subpage && subpage != ALL_SUBPAGES)
+		return bad_field(cmd, 3, 7);
+	mode_header(cmd, &o);
+	for (i = 0; i < ARRAY_SIZE(pages); i++) {
+		if (code != pages[i].code && code != ALL_PAGES)
+			continue;
+		page_bytes(cmd->lu, &pages[i], pc, bytes);
+		out_bytes(&o, bytes, pages[i].len);
+		found = true;
+	}
+	if (!found)
+		return bad_field(cmd, 2, 5);
+	if (sense10(cmd))
+		out_patch_be16(&o, 0, (uint16_t)(o.len - 2));
+	else
+		out_patch(&o, 0, &(uint8_t){ (uint8_t)(o.len - 1) }, 1);
+	return reply_end(cmd, &o);
+}
+
+/* ---- MODE SELECT ------------------------------------------------------- */
+
+/* What a good parameter list asks for. */
+struct wish {
+	uint8_t page[ARRAY_SIZE(pages)][PAGE_MAX];
+	bool	set[ARRAY_SIZE(pages)];
+};
+
+static unsigned offset_of(const struct scsi_cmd *cmd, const struct cur *c)
+{
+	return (unsigned)(c->p - cmd->data);
+}
+
+/* Header and block descriptor: they may only say what is so. */
+static enum scsi_result select_header(struct scsi_cmd *cmd, struct cur *c)
+{
+	unsigned size = sense10(cmd) ? 8 : 4, len, at;
+	const uint8_t *h = cur_take(c, size), *d;
+	uint64_t want, have = atomic_load(&cmd->lu->nblocks);
+	uint32_t bs;
+	bool longer;
+
+	if (!h)
+		return SCSI_PARAM_LENGTH_ERROR;
+	len = size == 8 ? be16_get(BE_AT(be16, h, 6)) : h[3];
+	longer = size == 8 && h[4] & 0x01;
+	if (!len)
+		return SCSI_GOOD;
+	if (len != (longer ? 16u : 8u))
+		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, size - 1);
+	at = offset_of(cmd, c);
+	d = cur_take(c, len);
+	if (!d)
+		return SCSI_PARAM_LENGTH_ERROR;
+	want = longer ? be64_get(BE_AT(be64, d, 0)) :
+			be32_get(BE_AT(be32, d, 0));
+	bs = longer ? be32_get(BE_AT(be32, d, 12)) :
+		      be24_get(BE_AT(be24, d, 5));
+	if (bs && bs != lu_bytes(cmd->lu, 1))
+		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM,
+				 at + (longer ? 12 : 5));
+	if (want && want != have && want != (longer ? UINT64_MAX : UINT32_MAX))
+		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, at);
+	return SCSI_GOOD;
+}
+
+/* One page: nothing but changeable bits may differ from what is so now. */
+static enum scsi_result select_page(struct scsi_cmd *cmd, struct cur *c,
+				    struct wish *wish)
+{
+	unsigned at = offset_of(cmd, c), i, k;
+	uint8_t now[PAGE_MAX], mask[PAGE_MAX];
+	const uint8_t *h = cur_take(c, 2), *rest;
+
+	if (!h)
+		return SCSI_PARAM_LENGTH_ERROR;
+	for (i = 0; i < ARRAY_SIZE(pages); i++)
+		if (pages[i].code == (h[0] & 0x7f))	/* SPF 0; PS ignored */
+			break;
+	if (i == ARRAY_SIZE(pages))
+		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, at);
+	if (h[1] != pages[i].len - 2)
+		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, at + 1);
+	rest = cur_take(c, h[1]);
+	if (!rest)
+		return SCSI_PARAM_LENGTH_ERROR;
+	page_bytes(cmd->lu, &pages[i], CURRENT, now);
+	page_bytes(cmd->lu, &pages[i], CHANGEABLE, mask);
+	for (k = 2; k < pages[i].len; k++)
+		if ((rest[k - 2] ^ now[k]) & ~mask[k])
+			return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM,
+					 at + k);
+	memcpy(wish->page[i] + 2, rest, h[1]);
+	wish->set[i] = true;
+	return SCSI_GOOD;
+}
+
+static void wce_done(struct scsi_cmd *cmd, int err)
+{
+	if (!err)
+		ua_post(cmd->lu, UA_MODE_CHANGED, cmd->nexus);
+	scsi_done(cmd, result_of_errno(err, true));
+}
+
+static enum scsi_result apply(struct scsi_cmd *cmd, const struct wish *wish)
+{
+	struct lu *lu = cmd->lu;
+	bool changed = false, wce = volume_write_back(lu->volume);
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(pages); i++) {
+		const uint8_t *p = wish->page[i];
+
+		if (!wish->set[i])
+			continue;
+		if (pages[i].code == CONTROL) {
+			bool d_sense = p[2] & D_SENSE, swp = p[4] & SWP;
+
+			changed |= atomic_exchange(&lu->d_sense, d_sense) !=
+				   d_sense;
+			changed |= atomic_exchange(&lu->swp, swp) != swp;
+		} else if (pages[i].code == CACHING) {
+			wce = p[2] & WCE;
+		}
+	}
+	if (changed)
+		ua_post(lu, UA_MODE_CHANGED, cmd->nexus);
+	if (wce == volume_write_back(lu->volume))
+		return SCSI_GOOD;
+	lu_change_wce(cmd, wce, wce_done);
+	return SCSI_PENDING;
+}
+
+enum scsi_result mode_select_start(struct scsi_cmd *cmd)
+{
+	struct cur c = cur_of(cmd->data, cmd->length);
+	struct wish wish = { 0 };
+	enum scsi_result r;
+
+	if (!(cmd->cdb[1] & 0x10))
+		return bad_field(cmd, 1, 4);	/* PF */
+	if (cmd->cdb[1] & 0x01)
+		return bad_field(cmd, 1, 0);	/* SP: nothing is saved */
+	if (!cmd->length)
+		return SCSI_GOOD;
+	r = select_header(cmd, &c);
+	while (!r && cur_left(&c))
+		r = select_page(cmd, &c, &wish);
+	return r ? r : apply(cmd, &wish);
+}
