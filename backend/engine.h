@@ -43,7 +43,9 @@ struct engine_config {
 struct engine *engine_new(const struct engine_config *config, int *ret_err);
 void engine_run(struct engine *e);	/* returns after engine_stop() */
 void engine_stop(struct engine *e);	/* any thread */
-void engine_free(struct engine *e);	/* not running; NULL allowed */
+/* Not running, no request under way, and every call of engine_post() and
+ * engine_stop() has returned.  NULL allowed. */
+void engine_free(struct engine *e);
 
 const char *engine_name(const struct engine *e);	/* "io_uring", "aio" */
 struct bufpool *engine_bufs(struct engine *e);
@@ -96,7 +98,7 @@ bool etimer_running(const struct etimer *t);
  * Requests on descriptors.
  *
  * EREQ_ACCEPT	one connection of a listening socket; result = the descriptor
- *		(close-on-exec, non-blocking)
+ *		(close-on-exec; O_NONBLOCK is neither set nor needed)
  * EREQ_CONNECT	is not there: a target does not connect
  * EREQ_RECV	whatever has come, at least one byte, into iov; result = bytes,
  *		0 at the end of the stream
@@ -136,7 +138,8 @@ enum ereq_flag {
 /*
  * One request.  The caller owns the struct, the iov array and the memory that
  * it points to, and lends all of them from engine_submit() until done(): the
- * engine may change the array.  done() is called exactly once, on the engine's
+ * engine may change the array, iov and niov (and len, for SEND).  A descriptor
+ * is closed only after the done() of its last request.  done() is called exactly once, on the engine's
  * thread, never from inside engine_submit() or engine_cancel().  Short
  * transfers, EINTR and EAGAIN end inside the engine.
  */
