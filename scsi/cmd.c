@@ -212,7 +212,7 @@ static enum scsi_result check(struct scsi_cmd *cmd)
 	return check_data(cmd);
 }
 
-enum start_step { START_BUFFER, START_DATA, START_HANDLER };
+enum start_step { START_DATA, START_HANDLER };
 
 /* Gets what the handler wants, then calls it. */
 static enum scsi_result prepare(struct scsi_cmd *cmd)
@@ -221,14 +221,11 @@ static enum scsi_result prepare(struct scsi_cmd *cmd)
 	uint32_t room = MIN(cmd->length, op->flags & OP_IN ? REPLY_MAX :
 							     BUF_MAX);
 
-	if (cmd->step == START_BUFFER && op->flags & (OP_IN | OP_OUT) && room) {
-		cmd->step = START_DATA;
-		if (!cmd->transport->get_buffer(cmd, room))
-			return SCSI_PENDING;
-	}
-	if (cmd->step == START_DATA && op->flags & OP_OUT) {
+	if (cmd->step == START_DATA && room) {
 		cmd->step = START_HANDLER;
-		if (!cmd->transport->data_out(cmd, 0, room))
+		if (op->flags & OP_IN && !cmd->transport->get_buffer(cmd, room))
+			return SCSI_PENDING;
+		if (op->flags & OP_OUT && !cmd->transport->data_out(cmd, 0, room))
 			return SCSI_PENDING;
 	}
 	if (cmd_aborted(cmd))
@@ -254,7 +251,7 @@ void scsi_start(struct scsi_cmd *cmd)
 	enum scsi_result r = check(cmd);
 
 	if (!r) {
-		cmd->step = START_BUFFER;
+		cmd->step = START_DATA;
 		cmd->resume = resume;
 		r = prepare(cmd);
 	}

@@ -86,8 +86,9 @@ struct scsi_transport {
 	/* cmd->data gets room for len bytes, at least; what it held is gone,
 	 * unless it has room already: then nothing changes. */
 	bool (*get_buffer)(struct scsi_cmd *cmd, uint32_t len);
-	/* Fetches Data-Out bytes [off, off + len) to cmd->data.  Pieces are
-	 * asked for in ascending order without gaps; off + len does not exceed
+	/* Makes room as get_buffer() does, if there is not enough, and fetches
+	 * Data-Out bytes [off, off + len) to cmd->data.  Pieces are asked for
+	 * in ascending order without gaps; off + len does not exceed
 	 * cmd->edtl. */
 	bool (*data_out)(struct scsi_cmd *cmd, uint32_t off, uint32_t len);
 	/* Sends cmd->data[0, len) as Data-In at off; when done the buffer may
@@ -382,7 +383,9 @@ struct lu_events {
 struct lu *lu_new(const struct scsi_host *host, const struct lu_config *config,
 		  const struct lu_events *events);
 void lu_open(struct lu *lu);
-/* Main.  After it was unmapped everywhere: closes the volume, then done(). */
+/* Main.  Gives up the caller's reference.  When the others are gone too (it was
+ * unmapped everywhere, copies ended) the volume is closed, then done() runs,
+ * never from inside. */
 void lu_close(struct lu *lu, void (*done)(void *arg), void *arg);
 struct lu *lu_ref(struct lu *lu);	/* any thread */
 void lu_unref(struct lu *lu);		/* any thread; NULL allowed */
