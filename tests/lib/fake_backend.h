@@ -49,6 +49,7 @@ unsigned fake_submitted_op(const struct volume *v, enum breq_op op);
 /* The disk itself, and whether the byte at off is mapped. */
 uint8_t *fake_data(struct volume *v);
 bool fake_mapped(const struct volume *v, uint64_t off);
+void fake_map_all(struct volume *v);
 /* What the volume says of itself; set it before volume_open() or after. */
 struct volume_caps *fake_caps(struct volume *v);
 void fake_set_space(struct volume *v, const struct volume_space *s);

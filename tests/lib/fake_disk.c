@@ -8,8 +8,11 @@
 #include <errno.h>
 #include <string.h>
 
-/* What breq.step holds while the fake has the request. */
-enum { FAKE_QUEUED, FAKE_WRITTEN };
+/* While the fake has a request, its priv says whether its act was done. */
+static bool acted(const struct breq *b)
+{
+	return b->priv;
+}
 
 static void set_mapped(struct volume *v, uint64_t off, uint64_t len, bool on)
 {
@@ -105,7 +108,7 @@ void volume_submit(struct volume *v, struct breq *b)
 	assert(b->op == BREQ_FLUSH || range_fits(b->off, b->len, v->size));
 	b->vol = v;
 	b->engine = engine_self();
-	b->step = FAKE_QUEUED;
+	b->priv = NULL;
 	b->error = 0;
 	list_add_tail(&v->breqs, &b->link);
 	v->of_op[b->op]++;
@@ -139,7 +142,7 @@ static int do_act(struct breq *b, int err)
 	if (err)
 		return err;
 	act(v, b);
-	b->step = FAKE_WRITTEN;
+	b->priv = b;
 	if (b->written && changes(b->op))
 		b->written(b);
 	return 0;
@@ -151,7 +154,7 @@ void fake_end(struct breq *b, int err)
 	struct volume *v = b->vol;
 
 	fake_enter(b->engine);
-	if (b->step == FAKE_QUEUED)
+	if (!acted(b))
 		err = do_act(b, err);
 	list_del(&b->link);
 	b->error = err;
@@ -211,7 +214,7 @@ void fake_written(struct volume *v)
 
 	fake_run();
 	b = fake_pending(v);
-	assert(b && b->step == FAKE_QUEUED);
+	assert(b && !acted(b));
 	fake_enter(b->engine);
 	b->error = do_act(b, 0);
 	fake_enter(caller);
@@ -247,6 +250,11 @@ uint8_t *fake_data(struct volume *v)
 bool fake_mapped(const struct volume *v, uint64_t off)
 {
 	return v->mapped[off / FAKE_UNIT];
+}
+
+void fake_map_all(struct volume *v)
+{
+	set_mapped(v, 0, v->size, true);
 }
 
 struct volume_caps *fake_caps(struct volume *v)
