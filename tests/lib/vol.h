@@ -71,14 +71,21 @@ static inline void mount_image(const char *type, const char *mkfs, char *dir,
 		snprintf(dir, size, "%s", path);
 }
 
-static inline void places_make(void)
+static inline void root_make(void)
 {
 	const char *tmp = getenv("TMPDIR");
-	FILE *f;
 
 	snprintf(env.root, sizeof(env.root), "%s/lund-vol-XXXXXX",
 		 tmp ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(env.root));
+	if (!mkdtemp(env.root))
+		abort();
+}
+
+static inline void places_make(void)
+{
+	FILE *f;
+
+	root_make();
 	mount_image("xfs", "mkfs.xfs -q -m reflink=1", env.xfs,
 		    sizeof(env.xfs));
 	mount_image("btrfs", "mkfs.btrfs -q", env.btrfs, sizeof(env.btrfs));
@@ -95,6 +102,7 @@ static inline void places_make(void)
 		fclose(f);
 }
 
+/* Also after root_make() alone. */
 static inline void places_remove(void)
 {
 	if (env.xfs[0])
