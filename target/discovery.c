@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * SendTargets (RFC 7143 Appendix C): the targets that an initiator may use, each
- * with the portals that it can reach.  A normal session hears of its own target
- * only.
+ * SendTargets (RFC 7143 Appendix C): the targets that an initiator may use,
+ * each with the portals that it can reach.  A normal session hears of its own
+ * target only.
  */
 
 #include <errno.h>

@@ -6,6 +6,8 @@
  * What the keys mean is in login_keys.c, how it fails in login_refuse.c.
  */
 
+#include "target/login.h"
+
 #include <assert.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -326,6 +328,7 @@ void login_request(struct conn *c, struct pdu_in *p)
 	}
 	if (l->refused)
 		return;
+	c->login_cmd_sn = be32_get(p->bhs->login_request.cmd_sn);
 	why = check_header(l, p);
 	if (!why)
 		why = take_request(c, p);

@@ -2,7 +2,7 @@
 
 /*
  * How a login fails: one row for each way, with the status that the initiator
- * gets (RFC 7143 11.13.5) and what the administrator is told.  The last refusals
+ * gets (RFC 7143 11.13.5) and what the administrator is told.  The last ones
  * are kept for "session refused".
  */
 

@@ -190,8 +190,7 @@ static void fake_teardown(void)
 	text_free(&fake_conn);
 }
 
-/* Is "key=value" among the pairs of the last PDU sent?  The memory for the
- * request's text is exactly as long, so that sanitizers see an overrun. */
+/* Is "key=value" among the pairs of the last PDU sent? */
 static inline bool fake_said(const char *pair)
 {
 	size_t at = 0;
@@ -206,7 +205,8 @@ static inline bool fake_said(const char *pair)
 	return false;
 }
 
-/* Hands data with one byte more, as the transport does, to a handler. */
+/* Hands a copy of data, with a NUL behind it as the transport does, to a
+ * handler; its memory ends there, so that sanitizers see an overrun. */
 static inline void fake_deliver(const union bhs *bhs, const char *data,
 				size_t len,
 				void (*handler)(struct conn *,

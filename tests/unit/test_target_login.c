@@ -1,64 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The login phase: target/login*.c. */
 
-#include "tests/lib/login_fake.h"
-
-#include "target/chap.h"
-#include "target/iscsi_proto.h"
-
-#define NAMES "InitiatorName=iqn.2026-11.example:host\0" \
-	"TargetName=iqn.2026-11.example:disk\0"
-#define SECURITY	(STAGE_SECURITY << LOGIN_CSG_SHIFT)
-#define OPERATIONAL	(STAGE_OPERATIONAL << LOGIN_CSG_SHIFT)
-#define TO_OPERATIONAL	(LOGIN_TRANSIT | STAGE_OPERATIONAL)
-#define TO_FULL		(LOGIN_TRANSIT | STAGE_FULL_FEATURE)
-
-/* A literal with its NULs inside; the last one is the literal's own. */
-#define SAY(flags, text) say(flags, text, sizeof(text) - 1)
-
-static struct bhs_login_request request;
-
-static void setup(void)
-{
-	fake_setup();
-	request = (struct bhs_login_request){
-		.opcode	= OP_LOGIN_REQUEST | OPCODE_IMMEDIATE,
-		.isid	= { 0x00, 0x02, 0x3d, 0, 0, 1 },
-		.itt	= be32_of(0x77),
-		.cid	= be16_of(3),
-		.cmd_sn	= be32_of(100),
-	};
-}
-
-static void say(unsigned flags, const char *text, size_t len)
-{
-	union bhs bhs;
-
-	memset(&bhs, 0, sizeof(bhs));
-	request.flags = (uint8_t)flags;
-	bhs.login_request = request;
-	fake.len = 0;
-	fake_deliver(&bhs, text, len, login_request);
-}
-
-static unsigned status(void)
-{
-	return be16_get(fake.bhs.login_response.status);
-}
-
-static unsigned flags_sent(void)
-{
-	return fake.bhs.login_response.flags;
-}
-
-static void expect_refusal(unsigned code)
-{
-	ck_assert_uint_eq(status(), code);
-	ck_assert_uint_eq(flags_sent(), 0);
-	ck_assert(fake.closing);
-	ck_assert_uint_eq(fake.begun, 0);
-	ck_assert(!fake.logged_in);
-}
+#include "tests/lib/login_say.h"
 
 START_TEST(login_in_one_request_gives_a_session)
 {
@@ -235,11 +178,30 @@ START_TEST(version_range_with_zero_is_taken)
 }
 END_TEST
 
-static void change_isid(void) { request.isid[5]++; }
-static void change_tsih(void) { request.tsih = be16_of(9); }
-static void change_cid(void) { request.cid = be16_of(9); }
-static void change_itt(void) { request.itt = be32_of(9); }
-static void change_cmd_sn(void) { request.cmd_sn = be32_of(9); }
+static void change_isid(void)
+{
+	request.isid[5]++;
+}
+
+static void change_tsih(void)
+{
+	request.tsih = be16_of(9);
+}
+
+static void change_cid(void)
+{
+	request.cid = be16_of(9);
+}
+
+static void change_itt(void)
+{
+	request.itt = be32_of(9);
+}
+
+static void change_cmd_sn(void)
+{
+	request.cmd_sn = be32_of(9);
+}
 
 START_TEST(what_must_stay_the_same_over_login_is_checked)
 {
@@ -399,170 +361,6 @@ START_TEST(operational_key_in_the_security_stage_is_refused)
 }
 END_TEST
 
-/* ---- CHAP ---------------------------------------------------------------- */
-
-static void need_chap(void)
-{
-	fake.nusers = 1;
-	fake.users[0] = (struct chap_user){
-		.name = "esx", .secret = "a secret secret", .secret_len = 15,
-	};
-}
-
-/* The value of a key in the last answer. */
-static const char *value_of(const char *key)
-{
-	size_t at = 0, n = strlen(key);
-
-	while (at < fake.len) {
-		if (!strncmp(fake.data + at, key, n) &&
-		    fake.data[at + n] == '=')
-			return fake.data + at + n + 1;
-		at += strnlen(fake.data + at, fake.len - at) + 1;
-	}
-	ck_abort_msg("no %s in the answer", key);
-}
-
-/* What an initiator with this secret answers to the last challenge. */
-static void answer_challenge(const char *name, const char *secret,
-			     const char *more, size_t more_len)
-{
-	struct chap c = {
-		.algorithm	= (uint8_t)strtoul(value_of("CHAP_A"), NULL, 0),
-		.id		= (uint8_t)strtoul(value_of("CHAP_I"), NULL, 0),
-	};
-	uint8_t digest[64];
-	char text[512];
-	int n, i;
-	size_t len;
-
-	n = chap_decode(value_of("CHAP_C"), c.challenge, sizeof(c.challenge));
-	ck_assert_int_ge(n, 16);
-	c.len = (uint8_t)n;
-	n = chap_digest(&c, (const uint8_t *)secret, strlen(secret), digest);
-	len = (size_t)snprintf(text, sizeof(text), "CHAP_N=%s", name) + 1;
-	len += (size_t)snprintf(text + len, sizeof(text) - len, "CHAP_R=0x");
-	for (i = 0; i < n; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len,
-					"%02x", digest[i]);
-	len++;
-	memcpy(text + len, more, more_len);
-	say(SECURITY | TO_OPERATIONAL, text, len + more_len);
-}
-
-START_TEST(chap_lets_the_right_secret_in)
-{
-	need_chap();
-	SAY(SECURITY | TO_OPERATIONAL, NAMES "AuthMethod=CHAP,None\0");
-	ck_assert(fake_said("AuthMethod=CHAP"));
-	ck_assert_uint_eq(flags_sent(), SECURITY);
-	SAY(SECURITY, "CHAP_A=5\0");
-	ck_assert(fake_said("CHAP_A=5"));
-	answer_challenge("esx", "a secret secret", "", 0);
-	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
-	SAY(OPERATIONAL | TO_FULL, NAMES);
-	ck_assert(fake.logged_in);
-}
-END_TEST
-
-START_TEST(chap_takes_method_and_algorithms_in_one_request)
-{
-	need_chap();
-	SAY(SECURITY, NAMES "CHAP_A=5,7\0AuthMethod=CHAP\0");
-	ck_assert(fake_said("CHAP_A=7"));
-	answer_challenge("esx", "a secret secret", "", 0);
-	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
-}
-END_TEST
-
-START_TEST(chap_refuses_a_wrong_secret)
-{
-	need_chap();
-	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
-	answer_challenge(_i ? "root" : "esx",
-			 _i ? "a secret secret" : "b secret secret", "", 0);
-	expect_refusal(LOGIN_AUTH_FAILED);
-}
-END_TEST
-
-START_TEST(chap_refuses_mutual_authentication_that_is_not_set_up)
-{
-	static const char mutual[] = "CHAP_I=1\0CHAP_C=0x"
-		"000102030405060708090a0b0c0d0e0f";
-
-	need_chap();
-	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
-	answer_challenge("esx", "a secret secret", mutual, sizeof(mutual));
-	expect_refusal(LOGIN_AUTH_FAILED);
-}
-END_TEST
-
-static const struct {
-	unsigned	 flags;
-	const char	*text;
-	size_t		 len;
-} ways_around_chap[] = {
-#define WAY(flags, text) { flags, text, sizeof(text) - 1 }
-	WAY(OPERATIONAL | TO_FULL, NAMES),
-	WAY(SECURITY | TO_FULL, NAMES),
-	WAY(SECURITY | TO_OPERATIONAL, NAMES "AuthMethod=None\0"),
-	WAY(SECURITY | TO_OPERATIONAL, NAMES "AuthMethod=KRB5,None\0"),
-	WAY(SECURITY, NAMES "AuthMethod=CHAPS\0"),
-	WAY(SECURITY, NAMES "CHAP_A=5\0"),
-	WAY(SECURITY, NAMES "CHAP_N=esx\0CHAP_R=0x00\0"),
-	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_N=esx\0CHAP_R=0x00\0"),
-	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=55\0"),
-	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=56\0"),
-	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=\0"),
-	WAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=,\0"),
-};
-
-START_TEST(there_is_no_way_around_chap)
-{
-	need_chap();
-	say(ways_around_chap[_i].flags, ways_around_chap[_i].text,
-	    ways_around_chap[_i].len);
-	expect_refusal(LOGIN_AUTH_FAILED);
-}
-END_TEST
-
-START_TEST(transit_before_the_exchange_ended_is_not_granted)
-{
-	need_chap();
-	SAY(SECURITY | TO_FULL, NAMES "AuthMethod=CHAP\0");
-	ck_assert_uint_eq(flags_sent(), SECURITY);
-	SAY(SECURITY | TO_FULL, "CHAP_A=5\0");
-	ck_assert_uint_eq(flags_sent(), SECURITY);
-	SAY(SECURITY | TO_FULL, "");
-	ck_assert_uint_eq(flags_sent(), SECURITY);
-	ck_assert(!fake.logged_in);
-}
-END_TEST
-
-START_TEST(challenge_is_good_for_one_answer)
-{
-	need_chap();
-	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
-	SAY(SECURITY, "CHAP_A=5\0");
-	expect_refusal(LOGIN_AUTH_FAILED);
-}
-END_TEST
-
-START_TEST(initiator_that_has_no_user_here_is_refused)
-{
-	fake.nusers = -ENOENT;
-	SAY(SECURITY, NAMES "AuthMethod=CHAP\0");
-	expect_refusal(LOGIN_AUTH_FAILED);
-}
-END_TEST
-
-START_TEST(insisting_on_chap_where_nobody_can_is_refused)
-{
-	SAY(SECURITY, NAMES "AuthMethod=CHAP\0");
-	expect_refusal(LOGIN_AUTH_FAILED);
-}
-END_TEST
-
 /* ---- what is remembered --------------------------------------------------- */
 
 static struct login_refusal last_refusal;
@@ -625,21 +423,6 @@ START_TEST(login_after_login_is_rejected)
 }
 END_TEST
 
-static void add_chap(TCase *tc)
-{
-	tcase_add_test(tc, chap_lets_the_right_secret_in);
-	tcase_add_test(tc, chap_takes_method_and_algorithms_in_one_request);
-	tcase_add_loop_test(tc, chap_refuses_a_wrong_secret, 0, 2);
-	tcase_add_test(tc,
-		       chap_refuses_mutual_authentication_that_is_not_set_up);
-	tcase_add_loop_test(tc, there_is_no_way_around_chap, 0,
-			    (int)ARRAY_SIZE(ways_around_chap));
-	tcase_add_test(tc, transit_before_the_exchange_ended_is_not_granted);
-	tcase_add_test(tc, challenge_is_good_for_one_answer);
-	tcase_add_test(tc, initiator_that_has_no_user_here_is_refused);
-	tcase_add_test(tc, insisting_on_chap_where_nobody_can_is_refused);
-}
-
 static void add_stages(TCase *tc)
 {
 	tcase_add_test(tc, login_in_one_request_gives_a_session);
@@ -685,9 +468,8 @@ int main(void)
 {
 	TCase *tc = tcase_create("login");
 
-	tcase_add_checked_fixture(tc, setup, fake_teardown);
+	tcase_add_checked_fixture(tc, login_setup, fake_teardown);
 	add_stages(tc);
 	add_text(tc);
-	add_chap(tc);
 	return unit_run("login", tc);
 }
