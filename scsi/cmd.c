@@ -151,11 +151,11 @@ static void decode(struct scsi_cmd *cmd)
 /* The blocks are there, and not more than one command may move. */
 static enum scsi_result check_range(struct scsi_cmd *cmd)
 {
-	uint64_t size = atomic_load_explicit(&cmd->lu->nblocks,
-					     memory_order_relaxed);
+	uint64_t size;
 
 	if (!(cmd->op->flags & OP_RANGE))
 		return SCSI_GOOD;
+	size = atomic_load_explicit(&cmd->lu->nblocks, memory_order_relaxed);
 	if (cmd->lba >= size)
 		return lba_error(cmd, cmd->lba);
 	if (cmd->nblocks > size - cmd->lba)
