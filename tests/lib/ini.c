@@ -26,9 +26,14 @@ const char *ini_error(void)
 
 static void drop_all(void)
 {
+	struct ini *i, *next;
+
 	sweeping = true;
-	while (open_ones)
-		ini_drop(open_ones);
+	for (i = open_ones; i; i = next) {
+		next = i->next;
+		if (!i->kept)
+			ini_drop(i);
+	}
 	sweeping = false;
 }
 
@@ -154,6 +159,11 @@ void ini_drop(struct ini *i)
 	/* destroying it logs nothing out; it closes */
 	iscsi_destroy_context(i->iscsi);
 	free(i);		/* it stands first in struct opening */
+}
+
+void ini_keep(struct ini *i)
+{
+	i->kept = true;
 }
 
 int ini_logout(struct ini *i)

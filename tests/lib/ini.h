@@ -17,7 +17,7 @@
 
 struct ini {
 	struct iscsi_context	*iscsi;
-	bool			 up;
+	bool			 up, kept;
 	struct ini		*next;
 };
 
@@ -38,6 +38,8 @@ struct ini *ini_login(struct daemon *d, const struct ini_options *o);
 const char *ini_error(void);
 int ini_logout(struct ini *i);	/* frees it as well */
 void ini_drop(struct ini *i);	/* closes the socket, without a logout */
+/* It stays when the case ends. */
+void ini_keep(struct ini *i);
 /* The file descriptor is closed on the target's side, within ms? */
 bool ini_wait_down(struct ini *i, unsigned ms);
 
