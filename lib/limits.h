@@ -42,6 +42,11 @@
 /* An answer to SendTargets, bytes: 10,000 targets with four portals each. */
 #define TEXT_OUT_MAX		(4u << 20)
 
+/* An initiator that is silent for so long is asked by NOP-In whether it lives,
+ * and has so long to answer: hosts ask us about as often. */
+#define NOP_SILENCE_MS		30000
+#define NOP_ANSWER_MS		30000
+
 /* Sessions and connections of the whole daemon, and those that have not logged
  * in yet: 1,000 hosts with room. */
 #define MAX_SESSIONS		4096

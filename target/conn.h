@@ -30,6 +30,7 @@ struct pdu_in {
 	const union bhs	*bhs;
 	uint8_t		*data;
 	uint32_t	 data_len;
+	struct task	*task;		/* whose data it is, or NULL */
 };
 
 /*

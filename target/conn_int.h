@@ -37,7 +37,10 @@ struct conn_rx {
 	bool		 stopped;	/* parked: receives no more */
 	bool		 draining;	/* everything that comes is dropped */
 	bool		 shrink;	/* cancelled to give the buffer back */
+	bool		 cancelled;
 	bool		 waiting;	/* for a buffer of control data */
+	bool		 in_run;	/* rx_run() is at work */
+	bool		 busy;		/* bytes have come: worth a large buffer */
 
 	enum rx_buf_kind kind;
 	uint8_t		*buf;
@@ -48,7 +51,8 @@ struct conn_rx {
 	enum rx_step	 step;
 	enum rx_sink	 sink;
 	union bhs	 bhs;
-	const struct pdu_op *op;
+	uint8_t		 ahs_reject;	/* why its AHS is refused, or 0 */
+	const struct pdu_op *op;	/* NULL: dropped */
 	uint32_t	 data_len;
 	uint8_t		*body;		/* next byte of the data segment's place */
 	uint32_t	 body_left;

@@ -113,6 +113,9 @@ enum tmf_function {			/* 11.5.1, beyond scsi.h's enum tmf */
 	TMF_QUERY_ASYNC_EVENT	= 12,
 };
 
+/* A response of 11.6.1 beyond enum tmf_response. */
+#define TMF_NO_REASSIGN		4
+
 enum logout_reason {			/* 11.14.1 */
 	LOGOUT_SESSION		= 0,
 	LOGOUT_CONNECTION	= 1,

@@ -15,7 +15,7 @@
 
 struct session {
 	uint64_t	 id;		/* for people; never used twice */
-	struct worker	*worker;
+	struct worker	*_Atomic worker;
 	bool		 discovery;
 	char		 initiator[ISCSI_NAME_MAX];
 	char		 target[ISCSI_NAME_MAX];	/* "" in discovery */
@@ -27,7 +27,6 @@ struct session {
 	struct nexus	*nexus;		/* NULL in discovery */
 	uint32_t	 exp_cmd_sn, max_cmd_sn;
 	struct list	 held;		/* PDUs before their CmdSN's turn */
-	unsigned	 nheld;
 	struct list	 in_registry, in_tgt;
 	struct tgt	*tgt;		/* tgt.c's, under its lock */
 	struct epost	 refresh_post;	/* tgt.c: "look at your map again" */
@@ -38,7 +37,9 @@ struct session {
 	unsigned	 active;	/* tasks without an answer */
 	unsigned	 soliciting;	/* tasks that Data-Out is due for */
 	uint32_t	 next_ttt;
-	bool		 waits_old;	/* for the reinstated session's end */
+	unsigned	 waits_old;	/* sessions that it reinstated */
+	uint64_t	 old_nexus;	/* for nexus_succeed(); 0: none */
+	struct list	 waiting_old;	/* tasks that wait for it */
 	bool		 lost;		/* nexus_lose() was called */
 	bool		 gone;		/* and has reported */
 	bool		 drain_move;	/* to worker move_to, when quiet */
@@ -48,13 +49,13 @@ struct session {
 	struct pdu_out	*logout;	/* sent when the commands are gone */
 
 	/* Messages from other threads, under the registry's lock. */
+	bool		 registered;	/* live: not lost yet */
 	struct epost	 post;
 	bool		 posted;
 	unsigned	 asked;		/* enum session_ask */
 	const char	*end_reason;
-	unsigned	 ask_move_to;
-	uint64_t	 successor;	/* session that reinstated this one */
-	unsigned	 successor_worker;
+	unsigned	 ask_move_to, logout_seconds;
+	struct succession *successor;	/* the session that reinstated this */
 	uint64_t	 since;
 };
 

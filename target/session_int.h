@@ -40,37 +40,65 @@ enum session_ask {
 	ASK_END		= 1 << 0,
 	ASK_LOGOUT	= 1 << 1,	/* async event 1 */
 	ASK_MOVE	= 1 << 2,
-	ASK_SUCCESSOR	= 1 << 3,	/* tell the session that reinstated it */
+	ASK_SUCCESSOR	= 1 << 3,	/* tell who reinstated it */
 };
 
-/* Gives s an id and a TSIH, and takes the place of an older session of the same
- * nexus, which is then asked to end.  A login status. */
+/* From a session to the one that reinstated it: you may go on as far as I am
+ * concerned. */
+struct succession {
+	struct epost	 post;
+	struct worker	*worker;	/* of the new session */
+	uint64_t	 session;	/* its id */
+	uint64_t	 old_nexus;	/* what nexus_succeed() wants, or 0 */
+};
+
+/* Gives s an id and a TSIH, and takes the place of older sessions of the same
+ * nexus, which are asked to end; s waits for so many.  A login status. */
 uint16_t registry_add(struct session *s);
+/* Tells the successor, if there is one. */
+void registry_tell_successor(struct session *s, uint64_t old_nexus);
 /* No more is asked of s by other threads. */
 void registry_remove(struct session *s);
 /* May s be freed?  No while a message to it is under way. */
 bool registry_quiet(struct session *s);
-void registry_freed(void);
+void registry_forget(struct session *s);
 /* A Login Request with a TSIH; a login status. */
-uint16_t registry_check_tsih(const struct session_request *r, uint16_t group);
-void registry_moved(struct session *s, struct worker *to);
-bool registry_closed(void);		/* shutting down */
-/* Connections that have not logged in; false: too many. */
-bool registry_half_open(int by);
+uint16_t registry_check_tsih(const struct session_request *r,
+			     const struct conn *c);
+/* s belongs to another worker from now on, which gets post first. */
+void registry_move(struct session *s, struct worker *to, struct epost *post);
+/* A connection is there; false: too many of them have not logged in, or the
+ * daemon shuts down. */
+bool registry_conn_begin(void);
+void registry_conn_logged_in(void);	/* or was closed before */
+void registry_conn_end(void);
 
 /* ---- session.c --------------------------------------------------------- */
 
 void session_message(struct session *s, unsigned asked);
+/* A session that s reinstated is out of its way. */
+void session_old_gone(struct session *s, uint64_t old_nexus);
 /* Loses the nexus; session_gone() follows when its commands are gone. */
 void session_lose(struct session *s);
 void session_free(struct session *s);
-/* session_move.c: looks whether s may be parked now. */
+/* session_move.c: soon looks whether s may be parked. */
 void session_move_step(struct session *s);
 void session_move_start(struct session *s, unsigned worker);
+void session_move_init(struct session *s);
+
+/* ---- task management: tmf.c -------------------------------------------- */
+
+/* One request under way. */
+struct tmf_wait {
+	struct list	 in_session;	/* session.tmfs */
+	struct session	*session;
+	uint32_t	 itt, cmd_sn;
+	struct tmf_wait	*next;		/* task.aborts */
+	struct scsi_tmf	 scsi;
+};
 
 /* ---- the rest ---------------------------------------------------------- */
 
-void tmf_drop_all(struct session *s);			/* tmf.c */
 void nop_start(struct conn *c);				/* nop.c */
 void async_logout_request(struct conn *c, unsigned seconds);	/* async.c */
 void logout_finish(struct session *s);			/* logout.c */

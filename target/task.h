@@ -16,6 +16,8 @@
 
 #include "target/session.h"
 
+struct tmf_wait;
+
 enum task_where { TASK_RX, TASK_SCSI, TASK_TX };
 
 /* Why SCSI waits for us: cmd->resume() is due when it is over. */
@@ -45,14 +47,16 @@ struct task {
 	enum task_where	 where;
 	enum task_wait	 wait;
 	enum task_fault	 fault;
-	uint32_t	 itt;
+	uint32_t	 itt, cmd_sn;
 	bool		 held;		/* awaits its CmdSN's turn */
-	bool		 ended;		/* done, but kept by what follows */
+	bool		 ended;		/* done; answered when Data-Out is over */
+	bool		 solicits;	/* counted in session.soliciting */
+	struct list	 in_old;	/* session.waiting_old */
 
 	/* Data-Out: cmd.data holds bytes [base, have) of it. */
 	uint32_t	 room;		/* bytes of the buffer; 0: none */
 	uint32_t	 base, have;
-	uint32_t	 want;		/* SCSI waits for bytes below it */
+	uint32_t	 off, want;	/* SCSI waits for these bytes */
 	uint32_t	 buf_want;	/* and for a buffer of so many */
 	uint32_t	 asked;		/* R2Ts went out up to here */
 	uint32_t	 r2t_sn;
@@ -64,8 +68,7 @@ struct task {
 	struct buf_waiter waiter;
 	struct edefer	 resume;
 	struct tmf_wait	*aborts;	/* ABORT TASKs that wait for its end */
-	uint8_t		 sense_len[2];	/* in front of sense in the PDU */
-	uint8_t		 sense[SENSE_MAX];
+	uint8_t		 sense[2 + SENSE_MAX];	/* as the PDU has it */
 };
 
 /* The table's functions for SCSI Command (task.c) and Data-Out (dataout.c). */
@@ -75,28 +78,41 @@ void data_out_begin(struct conn *c, const union bhs *bhs);
 void data_out_pdu(struct conn *c, struct pdu_in *p);
 /* The data segment that just came for t was damaged. */
 void task_data_damaged(struct conn *c, struct task *t);
+void data_out_damaged(struct task *t);
 
-struct task *task_find(struct session *s, uint32_t itt);
+struct task *task_find(const struct session *s, uint32_t itt);
 /* The CmdSN's turn has come. */
 void task_submit(struct task *t);
 /* Ends a task that no SCSI layer knows (TASK_RX, TASK_TX): no answer. */
 void task_drop(struct task *t);
 void task_free(struct task *t);
-/* ABORT TASK: w (may be NULL) is told when it is gone. */
-void task_abort(struct task *t, struct tmf_wait *w);
-/* conn_rx.c no longer writes to t's buffer: what waited for that goes on. */
-void task_rx_over(struct task *t);
+/* ABORT TASK.  true: it is gone, or its answer is queued; otherwise w is told
+ * when that is so. */
+bool task_abort(struct task *t, struct tmf_wait *w);
+/* SCSI is done with it: answers, unless Data-Out is still to come. */
+void task_finish(struct task *t);
+/* The next act of whatever waits for Data-Out or a buffer. */
+void task_progress(struct task *t);
+/* Data-Out went wrong: the command ends so when its last PDU has come. */
+void task_fail(struct task *t, enum task_fault fault);
 
-/* dataout.c */
+/* dataout.c, databuf.c */
 bool task_get_buffer(struct scsi_cmd *cmd, uint32_t len);
 bool task_data_out(struct scsi_cmd *cmd, uint32_t off, uint32_t len);
-bool task_room(struct task *t, uint32_t len);	/* a first buffer, now */
-void task_release_buffer(struct task *t);
+void task_cmd_aborted(struct scsi_cmd *cmd);
+bool task_buffer_try(struct task *t, uint32_t len);
+void task_buffer_put(struct task *t);
+void task_waits_init(struct task *t);
 bool task_seqs_open(const struct task *t);
+/* Recounts what Data-Out brought, and whether more is due. */
+void task_seqs_changed(struct task *t);
 void task_retire(struct task *t);	/* late Data-Out is dropped from now on */
+void task_resume_now(struct task *t);
 void task_resume_soon(struct task *t);
 /* datain.c */
 bool task_data_in(struct scsi_cmd *cmd, uint32_t off, uint32_t len);
 void task_send_answer(struct task *t);
+/* tmf.c: those that waited for the task's end. */
+void tmf_task_gone(struct tmf_wait *aborts);
 
 #endif
