@@ -35,6 +35,8 @@ unsigned fake_npending(const struct volume *v);
  * runs when it is set and did not run yet, then done().  fake_run() follows. */
 void fake_complete(struct volume *v, int err);
 void fake_complete_breq(struct breq *b, int err);
+/* Ends an EXTENT with an answer of the test's own. */
+void fake_end_extent(struct breq *b, bool mapped, uint64_t run);
 /* Only the act and written(): the request waits on for its flush. */
 void fake_written(struct volume *v);
 /* Requests end by themselves. */

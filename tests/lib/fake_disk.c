@@ -207,6 +207,17 @@ void fake_complete(struct volume *v, int err)
 	fake_run();
 }
 
+void fake_end_extent(struct breq *b, bool mapped, uint64_t run)
+{
+	fake_run();
+	assert(b->op == BREQ_EXTENT && !acted(b));
+	b->priv = b;
+	b->mapped = mapped;
+	b->run = MIN(run, b->len);
+	fake_end(b, 0);
+	fake_run();
+}
+
 void fake_written(struct volume *v)
 {
 	struct engine *caller = engine_self();

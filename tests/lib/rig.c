@@ -190,6 +190,8 @@ void rig_setup(void)
 		make_nexus(i);
 	}
 	fake_run();
+	for (i = 0; i < 2; i++)
+		rig.refs[i] = atomic_load(&rig.lu[i]->refs);
 }
 
 static void lost(void *arg)
@@ -203,8 +205,8 @@ void rig_teardown(void)
 	unsigned i;
 
 	fake_run();
+	assert(rig_idle());
 	for (i = 0; i < 2; i++) {
-		assert(range_set_empty(rig.lu[i]->ranges));
 		assert(!fake_pending(rig.vol[i]));
 		assert(!bufpool_used(engine_bufs(rig.host.worker[i])));
 		fake_enter(rig.host.worker[i]);
@@ -339,6 +341,17 @@ struct rig_cmd *rig_caw(unsigned nexus, uint64_t lba, uint8_t n, int byte)
 	memset(c->out + n * 512u, byte, n * 512u);
 	rig_submit(c, 2 * n * 512u, false);
 	return c;
+}
+
+bool rig_idle(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 2; i++)
+		if (!range_set_empty(rig.lu[i]->ranges) ||
+		    atomic_load(&rig.lu[i]->refs) != rig.refs[i])
+			return false;
+	return true;
 }
 
 /* ---- what came of it --------------------------------------------------- */

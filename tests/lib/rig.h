@@ -24,6 +24,7 @@ struct rig {
 	bool		 hidden;	/* find_lu() finds nothing */
 	bool		 found_ro;	/* and says so of what it finds */
 	unsigned	 ncmds;
+	unsigned	 refs[2];	/* of the units, when nothing runs */
 };
 
 /* One command and what its initiator sees of it. */
@@ -69,6 +70,8 @@ bool rig_sense(const struct rig_cmd *c, unsigned key, unsigned asc,
 bool rig_good(const struct rig_cmd *c);		/* ended once, with GOOD */
 /* Are the len bytes of the medium at off all byte? */
 bool rig_all(unsigned lun, uint64_t off, uint64_t len, int byte);
+/* No range is held or waited for, no reference is kept. */
+bool rig_idle(void);
 bool rig_untouched(unsigned lun, uint64_t off, uint64_t len);
 
 #endif

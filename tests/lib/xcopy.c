@@ -1,86 +1,117 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Building the parameter lists of EXTENDED COPY.
- */
+
+/* Parameter lists of EXTENDED COPY for tests. */
+
 #include "tests/lib/xcopy.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
-#define HEADER		16u
-#define CSCD_LEN	32u
-#define SEGMENT_LEN	28u
+#include "lib/cur.h"
+#include "scsi/scsi_int.h"
 
-void xcopy_begin(struct xcopy_list *l)
+static uint32_t cscd_len(const struct rig_cmd *c)
 {
-	memset(l, 0, sizeof(*l));
-	l->bytes[1] = 0x18;
-	l->len = HEADER;
+	return be16_get(BE_AT(be16, c->out, 2));
 }
 
-int xcopy_cscd(struct xcopy_list *l, const uint8_t naa[16])
+static uint32_t segment_len(const struct rig_cmd *c)
 {
-	uint8_t *p = l->bytes + l->len;
-
-	assert(l->segments == 0 && l->len + CSCD_LEN <= sizeof(l->bytes));
-	p[0] = 0xe4;
-	p[4] = 1;		/* binary */
-	p[5] = 3;		/* logical unit, NAA */
-	p[7] = 16;
-	memcpy(p + 8, naa, 16);
-	p[30] = 2;		/* 512-byte blocks */
-	l->len += CSCD_LEN;
-	return l->cscds++;
+	return be32_get(BE_AT(be32, c->out, 8));
 }
 
-uint8_t *xcopy_segment(struct xcopy_list *l, int src, uint64_t src_lba, int dst,
-		       uint64_t dst_lba, uint16_t blocks)
+uint32_t xcopy_len(const struct rig_cmd *c)
 {
-	uint8_t *p = l->bytes + l->len;
-	be64 from = be64_of(src_lba), to = be64_of(dst_lba);
-
-	assert(l->len + SEGMENT_LEN <= sizeof(l->bytes));
-	p[0] = 0x02;
-	p[3] = 0x18;
-	p[4] = (uint8_t)(src >> 8);
-	p[5] = (uint8_t)src;
-	p[6] = (uint8_t)(dst >> 8);
-	p[7] = (uint8_t)dst;
-	p[10] = (uint8_t)(blocks >> 8);
-	p[11] = (uint8_t)blocks;
-	memcpy(p + 12, &from, sizeof(from));
-	memcpy(p + 20, &to, sizeof(to));
-	l->len += SEGMENT_LEN;
-	l->segments++;
-	return p;
+	return 16 + cscd_len(c) + segment_len(c);
 }
 
-struct cmd xcopy_cmd(struct xcopy_list *l)
+struct rig_cmd *xcopy_new(unsigned nexus, unsigned lun)
 {
-	struct cmd c = { .cdb = { 0x83 }, .cdb_len = 16, .out = l->bytes,
-			 .out_len = l->len };
-	be32 len = be32_of((uint32_t)l->len);
-	be32 segments = be32_of(l->segments * SEGMENT_LEN);
+	struct rig_cmd *c = rig_new(nexus, lun);
 
-	memcpy(c.cdb + 10, &len, sizeof(len));
-	l->bytes[2] = (uint8_t)(l->cscds * CSCD_LEN >> 8);
-	l->bytes[3] = (uint8_t)(l->cscds * CSCD_LEN);
-	memcpy(l->bytes + 8, &segments, sizeof(segments));
+	c->scsi.cdb[0] = 0x83;
+	c->out[1] = 3 << 3;
 	return c;
 }
 
-int volume_naa(struct daemon *d, const char *volume, uint8_t naa[16])
+void xcopy_list_id(struct rig_cmd *c, uint8_t id, unsigned usage)
 {
-	const char *hex;
-	unsigned i;
+	c->out[0] = id;
+	c->out[1] = (uint8_t)(usage << 3);
+}
 
-	if (adm(d, "volume show %s", volume))
-		return -1;
-	hex = json_text(d->json, "naa");
-	for (i = 0; i < 16; i++) {
-		if (sscanf(hex + 2 * i, "%2hhx", &naa[i]) != 1)
-			return -1;
-	}
-	return 0;
+void xcopy_cscd(struct rig_cmd *c, unsigned lun)
+{
+	const struct lu_config *config = &rig.lu[lun]->config;
+	uint32_t len = cscd_len(c);
+	uint8_t *d = c->out + 16 + len;
+	be16 l = be16_of((uint16_t)(len + 32));
+
+	d[0] = 0xe4;
+	d[4] = 0x01;
+	d[5] = 0x03;
+	d[7] = config->naa_len;
+	memcpy(d + 8, config->naa, config->naa_len);
+	d[30] = 0x02;
+	memcpy(c->out + 2, &l, sizeof(l));
+}
+
+static void put(struct rig_cmd *c, const struct out *o)
+{
+	be32 l = be32_of((uint32_t)(segment_len(c) + o->len));
+
+	memcpy(c->out + 8, &l, sizeof(l));
+}
+
+static struct out begin(struct rig_cmd *c, uint8_t type, uint16_t len)
+{
+	struct out o = out_of(c->out + xcopy_len(c), 64);
+
+	out_u8(&o, type);
+	out_u8(&o, 0);
+	out_be16(&o, len);
+	return o;
+}
+
+void xcopy_segment_add(struct rig_cmd *c, unsigned src, unsigned dst,
+		       uint16_t n, uint64_t from, uint64_t to)
+{
+	struct out o = begin(c, 0x02, 0x18);
+
+	out_be16(&o, (uint16_t)src);
+	out_be16(&o, (uint16_t)dst);
+	out_be16(&o, 0);
+	out_be16(&o, n);
+	out_be64(&o, from);
+	out_be64(&o, to);
+	put(c, &o);
+}
+
+void xcopy_bytes_add(struct rig_cmd *c, unsigned src, unsigned dst, uint32_t n,
+		     uint64_t from, uint64_t to, uint16_t from_off,
+		     uint16_t to_off)
+{
+	struct out o = begin(c, 0x0a, 0x1c);
+
+	out_be16(&o, (uint16_t)src);
+	out_be16(&o, (uint16_t)dst);
+	out_be32(&o, n);
+	out_be64(&o, from);
+	out_be64(&o, to);
+	out_be16(&o, from_off);
+	out_be16(&o, to_off);
+	put(c, &o);
+}
+
+struct rig_cmd *xcopy_submit_len(struct rig_cmd *c, uint32_t len)
+{
+	be32 l = be32_of(len);
+
+	memcpy(c->scsi.cdb + 10, &l, sizeof(l));
+	rig_submit(c, len, false);
+	return c;
+}
+
+struct rig_cmd *xcopy_submit(struct rig_cmd *c)
+{
+	return xcopy_submit_len(c, xcopy_len(c));
 }

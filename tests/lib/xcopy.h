@@ -3,28 +3,27 @@
 #define TESTS_LIB_XCOPY_H
 
 /*
- * Parameter lists of EXTENDED COPY (LID1), made piece by piece so that a test
- * may make any of them wrong.
+ * Parameter lists of EXTENDED COPY: add all CSCD descriptors, then the
+ * segments, then submit.  Until then out[] may be changed by hand.
  */
 
-#include "tests/lib/ini.h"
+#include "tests/lib/rig.h"
 
-struct xcopy_list {
-	uint8_t		bytes[8192];
-	uint16_t	cscds, segments;
-	size_t		len;
-};
+#define XCOPY_CSCD_AT(i)	(16 + 32 * (i))
 
-/* List identifier 0, usage 11b, as ESXi sends it. */
-void xcopy_begin(struct xcopy_list *l);
-/* An identification descriptor with these 16 bytes of NAA; its index.  All of
- * them go before the first segment. */
-int xcopy_cscd(struct xcopy_list *l, const uint8_t naa[16]);
-/* A block to block segment; the descriptor, to change it. */
-uint8_t *xcopy_segment(struct xcopy_list *l, int src, uint64_t src_lba, int dst,
-		       uint64_t dst_lba, uint16_t blocks);
-struct cmd xcopy_cmd(struct xcopy_list *l);
-/* The NAA of a volume, of lunadm. */
-int volume_naa(struct daemon *d, const char *volume, uint8_t naa[16]);
+/* List identifier 0, LIST ID USAGE 11b: nothing is kept. */
+struct rig_cmd *xcopy_new(unsigned nexus, unsigned lun);
+void xcopy_list_id(struct rig_cmd *c, uint8_t id, unsigned usage);
+void xcopy_cscd(struct rig_cmd *c, unsigned lun);
+void xcopy_segment_add(struct rig_cmd *c, unsigned src, unsigned dst,
+		       uint16_t n, uint64_t from, uint64_t to);
+/* Type 0Ah; offsets are byte offsets. */
+void xcopy_bytes_add(struct rig_cmd *c, unsigned src, unsigned dst, uint32_t n,
+		     uint64_t from, uint64_t to, uint16_t from_off,
+		     uint16_t to_off);
+uint32_t xcopy_len(const struct rig_cmd *c);	/* of the list so far */
+struct rig_cmd *xcopy_submit(struct rig_cmd *c);
+/* The same with another PARAMETER LIST LENGTH. */
+struct rig_cmd *xcopy_submit_len(struct rig_cmd *c, uint32_t len);
 
 #endif
