@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/be.h"
+#include "scsi/scsi_int.h"
 
 static struct cdb put(struct cdb c, unsigned at, unsigned size, uint64_t v)
 {
@@ -241,4 +242,13 @@ unsigned drain_attentions(unsigned nexus, unsigned lun)
 	while (!rig_good(run(nexus, lun, cdb_tur())))
 		n++;
 	return n;
+}
+
+void maps_changed(void)
+{
+	unsigned i;
+
+	fake_run();
+	for (i = 0; i < 2; i++)
+		rig.refs[i] = atomic_load(&rig.lu[i]->refs);
 }

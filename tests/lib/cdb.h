@@ -68,5 +68,7 @@ bool points_at_param(const struct rig_cmd *c, unsigned byte);
 /* Posts nothing else: TEST UNIT READY takes unit attentions off until GOOD;
  * how many there were. */
 unsigned drain_attentions(unsigned nexus, unsigned lun);
+/* The test mapped or unmapped LUNs: the rig counts references anew. */
+void maps_changed(void);
 
 #endif

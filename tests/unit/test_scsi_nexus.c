@@ -42,6 +42,7 @@ START_TEST(a_new_mapping_starts_with_a_unit_attention_of_its_own)
 	ck_assert_int_eq(drain_attentions(0, 0), 0);
 	ck_assert_int_eq(nexus_map(rig.nexus[0], 5, rig.lu[1], false, false),
 			 -EEXIST);
+	maps_changed();
 }
 END_TEST
 
@@ -52,6 +53,7 @@ START_TEST(an_announced_mapping_is_told_once_per_nexus)
 	ck_assert(rig_sense(run(0, 1, cdb_tur()), 0x6, 0x3f, 0x0e));
 	ck_assert(rig_good(run(0, 0, cdb_tur())));
 	ck_assert_int_eq(drain_attentions(1, 0), 0);
+	maps_changed();
 }
 END_TEST
 
@@ -62,6 +64,7 @@ START_TEST(report_luns_takes_the_announcement_off_everywhere)
 	ck_assert(rig_good(run_in(0, 0, cdb_report_luns(0, 256), 256)));
 	ck_assert(rig_good(run(0, 0, cdb_tur())));
 	ck_assert(rig_good(run(0, 1, cdb_tur())));
+	maps_changed();
 }
 END_TEST
 
@@ -78,6 +81,7 @@ START_TEST(a_read_only_mapping_protects_for_that_nexus_alone)
 	ck_assert(rig_good(run_out(0, 0, cdb_write10(0, 1), block, 512)));
 	ck_assert_int_eq(run_in(0, 5, cdb_mode_sense6(0, 0x3f, 255), 255)->in[2],
 			 0x90);
+	maps_changed();
 }
 END_TEST
 
@@ -97,6 +101,7 @@ START_TEST(unmapping_waits_for_its_commands_and_refuses_later_ones)
 	end_one();
 	enter(0);
 	ck_assert_int_eq(nexus_unmap(rig.nexus[0], 0, NULL, NULL), -ENOENT);
+	maps_changed();
 }
 END_TEST
 
@@ -112,6 +117,7 @@ START_TEST(unmapping_an_idle_lun_calls_back_later)
 	ck_assert_int_eq(nexus_commands(rig.nexus[0]), 0);
 	/* the others hear of it */
 	ck_assert(rig_sense(run(0, 1, cdb_tur()), 0x6, 0x3f, 0x0e));
+	maps_changed();
 }
 END_TEST
 
@@ -176,6 +182,7 @@ START_TEST(commands_of_the_successor_wait_for_the_predecessors)
 	end_one();
 	ck_assert(rig_good(c));
 	ck_assert(nexus_settled(rig.nexus[1]));
+	maps_changed();
 }
 END_TEST
 
@@ -198,6 +205,7 @@ START_TEST(after_five_seconds_the_successor_is_told_busy)
 	ck_assert_int_eq(d->scsi.sense_len, 0);
 	end_one();
 	ck_assert(rig_good(run(1, 0, cdb_tur())));
+	maps_changed();
 }
 END_TEST
 
@@ -221,6 +229,7 @@ START_TEST(a_successor_may_be_lost_before_its_gate_opens)
 	nexus_free(n);
 	end_one();
 	ck_assert(lost);
+	maps_changed();
 }
 END_TEST
 

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* MODE SENSE, MODE SELECT, LOG SENSE. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "scsi/scsi_int.h"
+#include "tests/lib/cdb.h"
+#include "tests/lib/unit.h"
+
+#define CURRENT		0u
+#define CHANGEABLE	1u
+#define DEFAULT		2u
+#define SAVED		3u
+#define NO_DESCRIPTOR	0x08
+
+static struct rig_cmd *page(unsigned pc, uint8_t code)
+{
+	struct cdb c = cdb_mode_sense6(pc, code, 255);
+
+	return run_in(0, 0, cdb_with(c, 1, NO_DESCRIPTOR), 255);
+}
+
+/* Takes a page as it is, changes a byte, selects it. */
+static struct rig_cmd *change(unsigned nexus, uint8_t code, unsigned at,
+			      uint8_t value)
+{
+	struct rig_cmd *c = page(CURRENT, code);
+	uint8_t list[64] = { 0 };
+	uint8_t len = (uint8_t)c->nin;
+
+	memcpy(list + 4, c->in + 4, len - 4u);
+	list[4 + at] = value;
+	return run_out(nexus, 0, cdb_mode_select6(len), list, len);
+}
+
+START_TEST(the_host_that_claims_the_unit_gets_its_control_page)
+{
+	/* 1A 08 0A 00 10 00 */
+	struct cdb cdb = cdb_with(cdb_mode_sense6(CURRENT, 0x0a, 16), 1, 8);
+	struct rig_cmd *c = run_in(0, 0, cdb, 16);
+
+	ck_assert(rig_good(c));
+	ck_assert_int_eq(c->nin, 16);
+	ck_assert_int_eq(c->in[0], 15);
+	ck_assert_int_eq(c->in[2], 0x10);	/* DPOFUA, no WP */
+	ck_assert_int_eq(c->in[3], 0);
+	ck_assert_int_eq(c->in[4], 0x0a);
+	ck_assert_int_eq(c->in[5], 0x0a);
+	ck_assert_int_eq(c->in[6], 0);		/* D_SENSE, TST */
+	ck_assert_int_eq(c->in[7], 0x10);
+	ck_assert_int_eq(in16(c, 12), 0xffff);
+}
+END_TEST
+
+START_TEST(all_pages_come_in_order_behind_a_descriptor)
+{
+	struct rig_cmd *c = run_in(0, 0, cdb_mode_sense6(CURRENT, 0x3f, 255),
+				   255);
+	static const uint8_t codes[] = { 0x01, 0x08, 0x0a, 0x1c };
+	unsigned at = 12, i;
+
+	ck_assert_int_eq(c->in[0], c->nin - 1);
+	ck_assert_int_eq(c->in[3], 8);
+	ck_assert_int_eq(in32(c, 4), RIG_BLOCKS);
+	ck_assert_int_eq(in32(c, 8), 512);
+	for (i = 0; i < sizeof(codes); i++) {
+		ck_assert_int_eq(c->in[at], codes[i]);
+		at += 2u + c->in[at + 1];
+	}
+	ck_assert_int_eq(at, c->nin);
+}
+END_TEST
+
+START_TEST(mode_sense_10_has_a_long_descriptor_where_it_may)
+{
+	struct cdb cdb = cdb_mode_sense10(CURRENT, 0x08, 255);
+	struct rig_cmd *c = run_in(0, 0, cdb, 255);
+
+	ck_assert_int_eq(in16(c, 0), c->nin - 2);
+	ck_assert_int_eq(c->in[3], 0x10);
+	ck_assert_int_eq(in16(c, 6), 8);
+	ck_assert_int_eq(c->in[16], 0x08);
+	c = run_in(0, 0, cdb_with(cdb, 1, 0x10), 255);
+	ck_assert_int_eq(c->in[4], 0x01);
+	ck_assert_int_eq(in16(c, 6), 16);
+	ck_assert_int_eq(in64(c, 8), RIG_BLOCKS);
+	ck_assert_int_eq(in32(c, 20), 512);
+}
+END_TEST
+
+START_TEST(saved_values_and_unknown_pages_are_refused)
+{
+	struct cdb c = cdb_mode_sense6(CURRENT, 0x0a, 255);
+
+	ck_assert(rig_sense(page(SAVED, 0x3f), 0x5, 0x39, 0x00));
+	ck_assert(rig_sense(page(CURRENT, 0x05), 0x5, 0x24, 0x00));
+	ck_assert(rig_sense(run_in(0, 0, cdb_with(c, 3, 1), 255), 0x5, 0x24, 0));
+	ck_assert(rig_good(run_in(0, 0, cdb_with(c, 3, 0xff), 255)));
+}
+END_TEST
+
+START_TEST(what_is_changeable_is_told)
+{
+	ck_assert_int_eq(page(CHANGEABLE, 0x0a)->in[6], 0x04);
+	ck_assert_int_eq(page(CHANGEABLE, 0x0a)->in[8], 0x08);
+	ck_assert_int_eq(page(CHANGEABLE, 0x08)->in[6], 0x00);
+	atomic_store(&rig.lu[0]->write_back, true);
+	ck_assert_int_eq(page(CHANGEABLE, 0x08)->in[6], 0x04);
+}
+END_TEST
+
+START_TEST(swp_protects_from_all_nexuses_and_tells_the_others)
+{
+	static const uint8_t block[512];
+
+	ck_assert(rig_good(change(0, 0x0a, 4, 0x08)));
+	ck_assert_int_eq(drain_attentions(0, 0), 0);
+	ck_assert(rig_sense(run(1, 0, cdb_tur()), 0x6, 0x2a, 0x01));
+	ck_assert(rig_sense(run_out(1, 0, cdb_write10(0, 1), block, 512), 0x7,
+			    0x27, 0x02));
+	ck_assert_int_eq(page(CURRENT, 0x0a)->in[2], 0x90);
+	ck_assert_int_eq(page(CURRENT, 0x0a)->in[8], 0x08);
+	ck_assert_int_eq(page(DEFAULT, 0x0a)->in[8], 0x00);
+	ck_assert(rig_good(change(0, 0x0a, 4, 0)));
+	fake_auto(rig.vol[0], true);
+	drain_attentions(1, 0);
+	ck_assert(rig_good(run_out(1, 0, cdb_write10(0, 1), block, 512)));
+}
+END_TEST
+
+START_TEST(selecting_what_is_so_already_tells_nobody)
+{
+	ck_assert(rig_good(change(0, 0x0a, 4, 0)));
+	ck_assert_int_eq(drain_attentions(1, 0), 0);
+}
+END_TEST
+
+START_TEST(d_sense_is_taken)
+{
+	ck_assert(rig_good(change(0, 0x0a, 2, 0x04)));
+	ck_assert_int_eq(run(0, 0, cdb_with(cdb_tur(), 2, 1))->scsi.sense[0],
+			 0x72);
+}
+END_TEST
+
+START_TEST(what_cannot_be_changed_is_5_26_00_at_its_place)
+{
+	struct rig_cmd *c = change(0, 0x0a, 3, 0x00);
+
+	ck_assert(rig_sense(c, 0x5, 0x26, 0x00));
+	ck_assert(points_at_param(c, 7));
+	c = change(0, 0x08, 2, 0x04);		/* WCE, write-through */
+	ck_assert(rig_sense(c, 0x5, 0x26, 0x00));
+	ck_assert(points_at_param(c, 6));
+}
+END_TEST
+
+START_TEST(wce_can_be_cleared_and_set_on_a_write_back_unit)
+{
+
+	fake_auto(rig.vol[0], true);
+	lu_set_write_back(rig.lu[0], true, NULL, NULL);
+	fake_run();
+	drain_attentions(0, 0);
+	drain_attentions(1, 0);
+	ck_assert_int_eq(page(CURRENT, 0x08)->in[6], 0x04);
+	ck_assert(rig_good(change(0, 0x08, 2, 0x00)));
+	ck_assert(!volume_write_back(rig.vol[0]));
+	ck_assert_int_eq(page(CURRENT, 0x08)->in[6], 0x00);
+	ck_assert_int_eq(page(DEFAULT, 0x08)->in[6], 0x04);
+	ck_assert(rig_sense(run(1, 0, cdb_tur()), 0x6, 0x2a, 0x01));
+	ck_assert(rig_good(change(0, 0x08, 2, 0x04)));
+	ck_assert(volume_write_back(rig.vol[0]));
+}
+END_TEST
+
+START_TEST(pages_must_be_standard_and_are_never_saved)
+{
+	static const uint8_t list[4];
+
+	ck_assert(rig_sense(run_out(0, 0, cdb_with(cdb_mode_select6(4), 1, 0),
+				    list, 4), 0x5, 0x24, 0x00));
+	ck_assert(rig_sense(run_out(0, 0, cdb_with(cdb_mode_select6(4), 1,
+						   0x11), list, 4), 0x5, 0x24,
+			    0x00));
+	ck_assert(rig_good(run(0, 0, cdb_mode_select6(0))));
+}
+END_TEST
+
+START_TEST(a_list_that_ends_too_soon_is_5_1a_00_and_changes_nothing)
+{
+	static const uint8_t list[16] = { 0, 0, 0, 0, 0x0a, 0x0a, 0x04, 0x10,
+					  0x08, 0, 0, 0, 0xff, 0xff, 0, 0 };
+	static const uint8_t lens[] = { 1, 3, 5, 6, 15 };
+	uint8_t len = lens[_i];
+
+	ck_assert(rig_sense(run_out(0, 0, cdb_mode_select6(len), list, len),
+			    0x5, 0x1a, 0x00));
+	/* and where the initiator sends less than it said */
+	ck_assert(rig_sense(run_out(0, 0, cdb_mode_select6(16), list, len),
+			    0x5, 0x1a, 0x00));
+	ck_assert(!atomic_load(&rig.lu[0]->swp));
+	ck_assert(rig_good(run_out(0, 0, cdb_mode_select6(16), list, 16)));
+	ck_assert(atomic_load(&rig.lu[0]->swp));
+}
+END_TEST
+
+START_TEST(nothing_is_applied_when_a_later_page_is_bad)
+{
+	static const uint8_t list[28] = { 0, 0, 0, 0, 0x0a, 0x0a, 0x00, 0x10,
+		0x08, 0, 0, 0, 0xff, 0xff, 0, 0, 0x1c, 0x0a, 0xff };
+
+	ck_assert(rig_sense(run_out(0, 0, cdb_mode_select6(28), list, 28), 0x5,
+			    0x26, 0x00));
+	ck_assert(!atomic_load(&rig.lu[0]->swp));
+}
+END_TEST
+
+START_TEST(a_block_descriptor_may_only_say_what_is_so)
+{
+	uint8_t list[12] = { 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 2, 0 };
+
+	ck_assert(rig_good(run_out(0, 0, cdb_mode_select6(12), list, 12)));
+	list[10] = 0x10;
+	ck_assert(rig_sense(run_out(0, 0, cdb_mode_select6(12), list, 12), 0x5,
+			    0x26, 0x00));
+	list[10] = 2;
+	list[7] = 9;
+	ck_assert(rig_sense(run_out(0, 0, cdb_mode_select6(12), list, 12), 0x5,
+			    0x26, 0x00));
+	list[3] = 7;
+	ck_assert(rig_sense(run_out(0, 0, cdb_mode_select6(12), list, 12), 0x5,
+			    0x26, 0x00));
+}
+END_TEST
+
+/* ---- LOG SENSE --------------------------------------------------------- */
+
+START_TEST(log_pages_are_those_of_the_list)
+{
+	static const uint8_t want[] = { 0, 0, 0, 3, 0x00, 0x0d, 0x2f };
+	struct rig_cmd *c = run_in(0, 0, cdb_log_sense(0, 255), 255);
+	unsigned i;
+
+	ck_assert_int_eq(c->nin, sizeof(want));
+	ck_assert_mem_eq(c->in, want, sizeof(want));
+	for (i = 4; i < sizeof(want); i++) {
+		c = run_in(0, 0, cdb_log_sense(want[i], 255), 255);
+		ck_assert_int_eq(c->in[0], want[i]);
+		ck_assert_int_eq(in16(c, 2), c->nin - 4);
+	}
+	ck_assert(rig_sense(run_in(0, 0, cdb_log_sense(0x0c, 255), 255), 0x5,
+			    0x24, 0x00));
+}
+END_TEST
+
+START_TEST(a_soft_threshold_is_told_once_and_stands_in_the_log)
+{
+	struct volume_space space = { .allocated = RIG_BLOCKS * 512 / 2 };
+
+	fake_set_space(rig.vol[0], &space);
+	fake_enter(rig.host.main);
+	lu_set_threshold(rig.lu[0], 80);
+	fake_run();
+	ck_assert_int_eq(drain_attentions(0, 0), 0);
+	space.allocated = RIG_BLOCKS * 512 / 10 * 8 + 512;
+	fake_set_space(rig.vol[0], &space);
+	fake_advance(10000);
+	ck_assert(rig_sense(run(0, 0, cdb_tur()), 0x6, 0x38, 0x07));
+	fake_advance(20000);
+	ck_assert_int_eq(drain_attentions(0, 0), 0);
+	ck_assert_int_eq(drain_attentions(1, 0), 1);
+	ck_assert_int_eq(run_in(0, 0, cdb_log_sense(0x2f, 255), 255)->in[8],
+			 0x38);
+	lu_set_threshold(rig.lu[0], 0);
+	fake_run();
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("mode and log pages");
+
+	tcase_add_checked_fixture(tc, rig_setup, rig_teardown);
+	tcase_add_test(tc,
+		the_host_that_claims_the_unit_gets_its_control_page);
+	tcase_add_test(tc, all_pages_come_in_order_behind_a_descriptor);
+	tcase_add_test(tc, mode_sense_10_has_a_long_descriptor_where_it_may);
+	tcase_add_test(tc, saved_values_and_unknown_pages_are_refused);
+	tcase_add_test(tc, what_is_changeable_is_told);
+	tcase_add_test(tc, swp_protects_from_all_nexuses_and_tells_the_others);
+	tcase_add_test(tc, selecting_what_is_so_already_tells_nobody);
+	tcase_add_test(tc, d_sense_is_taken);
+	tcase_add_test(tc, what_cannot_be_changed_is_5_26_00_at_its_place);
+	tcase_add_test(tc, wce_can_be_cleared_and_set_on_a_write_back_unit);
+	tcase_add_test(tc, pages_must_be_standard_and_are_never_saved);
+	tcase_add_loop_test(tc,
+		a_list_that_ends_too_soon_is_5_1a_00_and_changes_nothing, 0, 5);
+	tcase_add_test(tc, nothing_is_applied_when_a_later_page_is_bad);
+	tcase_add_test(tc, a_block_descriptor_may_only_say_what_is_so);
+	tcase_add_test(tc, log_pages_are_those_of_the_list);
+	tcase_add_test(tc, a_soft_threshold_is_told_once_and_stands_in_the_log);
+	return unit_run("scsi_mode", tc);
+}
