@@ -21,7 +21,7 @@ struct ctl_call {
 	const struct ctl_method *method;
 	json_t	*params;	/* an object, checked against the method's row */
 	json_t	*id;		/* NULL: a notification, nobody hears */
-	/* The answer, one line without its end; NULL: none.  Frees it. */
+	/* The answer: a line without its end, to be freed; NULL: none. */
 	void	(*answer)(struct ctl_call *c, char *line);
 	void	*client;	/* answer()'s; NULL: it has gone */
 	void	*priv;		/* the handler's */
@@ -66,11 +66,11 @@ int64_t ctl_int(struct ctl_call *c, const char *name, int64_t fallback);
 uint64_t ctl_size(struct ctl_call *c, const char *name, uint64_t fallback);
 bool ctl_has(struct ctl_call *c, const char *name);
 
-/* Handles one line; answer() is called with client, now or later.  NULL when
- * the answer was given already, else the call that is under way. */
-struct ctl_call *ctl_line(const char *line, size_t len,
-			  void (*answer)(struct ctl_call *c, char *line),
-			  void *client);
+/* Handles one line with c, whose answer and client are set: c->answer() is
+ * called, now or later, and c freed after it. */
+void ctl_line(struct ctl_call *c, const char *line, size_t len);
+/* Answers for a line that was too long to be read. */
+void ctl_too_long(struct ctl_call *c);
 
 #define CTL_HANDLER(name) void name(struct ctl_call *c)
 
@@ -111,7 +111,7 @@ CTL_HANDLER(ctl_config_show);		/* ctl_config.c */
 CTL_HANDLER(ctl_config_save);
 CTL_HANDLER(ctl_config_load);
 CTL_HANDLER(ctl_config_check);
-CTL_HANDLER(ctl_daemon_version);	/* ctl_daemon.c */
+CTL_HANDLER(ctl_daemon_version);
 CTL_HANDLER(ctl_daemon_ping);
 CTL_HANDLER(ctl_daemon_methods);
 

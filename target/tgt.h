@@ -73,10 +73,6 @@ void tgt_session_refresh(struct session *s);
  */
 struct lu *tgt_find_lu(void *session, const uint8_t *designator, size_t len,
 		       bool *ret_read_only);
-/* Remembers a refused login for `session refused`, and logs it.  Any thread.
- * iqn NULL: discovery or none named; status: class << 8 | detail. */
-void tgt_refused(const struct tgt_peer *peer, const char *iqn, uint16_t status,
-		 const char *reason);
 /* The relative target port identifier of a target in a portal group: given
  * once, recorded in the state folder, never reused. */
 uint16_t tgt_rtpi(const char *iqn, uint16_t group);

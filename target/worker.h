@@ -24,6 +24,7 @@ struct worker {
 	struct list	 buf_waiters;	/* struct buf_waiter.link */
 	struct pdu_pool	*pdus;		/* outgoing PDUs, task structs: pools */
 	struct edefer	 buf_serve;
+	bool		 running;	/* its thread was started */
 	bool		 stopping;
 };
 

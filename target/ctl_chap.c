@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "target/ctl_int.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+
+/*
+ * Authentication.  A secret goes to a file of its own beside the configuration,
+ * under a new name each time, so that the document switches from the old one to
+ * the new one whole; it is never told again.
+ */
+
+#define SECRETS "secrets/"
+
+json_t *user_json(const char *iqn, const struct conf_user *u)
+{
+	return json_pack("{s:s, s:s, s:o}", "target", iqn, "user", u->user,
+			 "initiator", text_or_null(u->initiator));
+}
+
+static char *beside_config(const char *relative)
+{
+	const char *file = config_file(), *slash = strrchr(file, '/');
+	char *path;
+
+	if (asprintf(&path, "%.*s/%s", slash ? (int)(slash - file) : 1,
+		     slash ? file : ".", relative) < 0)
+		return NULL;
+	return path;
+}
+
+/* "secrets/TARGET.USER.RANDOM", with what a file's name should not hold left
+ * out: the random part makes it unique. */
+static int name_secret(const char *target, const char *user, char *buf,
+		       size_t room)
+{
+	char plain[96];
+	size_t i, n = 0;
+	uint64_t salt;
+
+	if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
+		return -errno;
+	for (i = 0; user[i] && n < sizeof(plain) - 1; i++)
+		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
+			   "YZ0123456789_-", user[i]))
+			plain[n++] = user[i];
+	plain[n] = '\0';
+	snprintf(buf, room, SECRETS "%.100s.%s.%016llx", target, plain,
+		 (unsigned long long)salt);
+	return 0;
+}
+
+static int write_secret(const char *relative, const char *secret)
+{
+	char *path = beside_config(relative), *folder = beside_config(SECRETS);
+	int r = -ENOMEM;
+
+	if (path && folder) {
+		folder[strlen(folder) - 1] = '\0';
+		r = make_folders(folder, 0700);
+	}
+	if (path && !r)
+		r = file_replace(path, secret, strlen(secret), 0600);
+	free(path);
+	free(folder);
+	return r;
+}
+
+static void remove_secret(const char *relative)
+{
+	char *path;
+
+	/* only what was put there by us: the rest is the operator's */
+	if (!relative || strncmp(relative, SECRETS, sizeof(SECRETS) - 1) ||
+	    strstr(relative, ".."))
+		return;
+	path = beside_config(relative);
+	if (path && unlink(path) && errno != ENOENT)
+		log_warn("cannot remove %s: %m", path);
+	free(path);
+}
+
+/* The users of a target or of discovery in the document; NULL after refusing
+ * the call. */
+static json_t *users_list(struct ctl_call *c, json_t *doc, bool *ret_discovery)
+{
+	const struct conf_target *t;
+
+	*ret_discovery = !strcmp(ctl_str(c, "target"), "discovery");
+	if (*ret_discovery)
+		return doc_list(doc_object(doc, "discovery"), "chap");
+	t = ctl_target(c);
+	return t ? doc_list(doc_target(doc, t->iqn), "chap") : NULL;
+}
+
+/* Takes the user's entry out (user NULL: all), and notes the files that will
+ * not be needed any more. */
+static unsigned take_out(json_t *list, const char *user, json_t *files)
+{
+	const char *name;
+	unsigned n = 0;
+	size_t i = 0;
+	json_t *v;
+
+	while (i < json_array_size(list)) {
+		v = json_array_get(list, i);
+		name = json_string_value(json_object_get(v, "user"));
+		if (user && (!name || strcmp(name, user))) {
+			i++;
+			continue;
+		}
+		json_array_append(files, json_object_get(v, "secret-file"));
+		json_array_remove(list, i);
+		n++;
+	}
+	return n;
+}
+
+static bool still_used(const struct conf_user *users, unsigned n,
+		       const char *file)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(users[i].secret_file, file))
+			return true;
+	return false;
+}
+
+static void remove_unused(const json_t *files)
+{
+	const struct conf *now = config_now();
+	const char *file;
+	const json_t *v;
+	bool used;
+	size_t i;
+	unsigned k;
+
+	json_array_foreach(files, i, v) {
+		file = json_string_value(v);
+		used = still_used(now->discovery, now->ndiscovery, file);
+		for (k = 0; !used && k < now->ntargets; k++)
+			used = still_used(now->targets[k].users,
+					  now->targets[k].nusers, file);
+		if (!used)
+			remove_secret(file);
+	}
+}
+
+/* An empty list is left out of the document. */
+static void tidy(json_t *doc, const char *iqn, bool discovery)
+{
+	json_t *parent = discovery ? json_object_get(doc, "discovery") :
+				     doc_target(doc, iqn);
+
+	if (!json_array_size(json_object_get(parent, "chap")))
+		json_object_del(parent, "chap");
+	if (discovery && !json_object_size(parent))
+		json_object_del(doc, "discovery");
+}
+
+static bool commit_users(struct ctl_call *c, json_t *doc, json_t *files)
+{
+	bool ok = ctl_commit(c, doc);
+
+	if (ok)
+		remove_unused(files);
+	json_decref(files);
+	return ok;
+}
+
+void ctl_chap_set(struct ctl_call *c)
+{
+	const char *user = ctl_str(c, "user"), *target = ctl_str(c, "target");
+	json_t *doc = config_copy(), *files = json_array(), *entry, *list;
+	char file[256];
+	bool discovery;
+	int r;
+
+	list = users_list(c, doc, &discovery);
+	if (!list)
+		goto drop;
+	r = name_secret(target, user, file, sizeof(file));
+	if (!r)
+		r = write_secret(file, ctl_str(c, "secret"));
+	if (r) {
+		ctl_fail(c, "cannot write the secret's file: %s", strerror(-r));
+		goto drop;
+	}
+	take_out(list, user, files);
+	entry = json_pack("{s:s, s:s}", "user", user, "secret-file", file);
+	if (ctl_has(c, "initiator"))
+		json_object_set_new(entry, "initiator",
+				    json_string(ctl_str(c, "initiator")));
+	json_array_append_new(list, entry);
+	entry = json_pack("{s:s, s:s, s:o}", "target", target, "user", user,
+			  "initiator", text_or_null(ctl_str(c, "initiator")));
+	if (commit_users(c, doc, files)) {
+		ctl_ok(c, entry);
+	} else {
+		json_decref(entry);
+		remove_secret(file);
+	}
+	return;
+
+drop:
+	json_decref(doc);
+	json_decref(files);
+}
+
+void ctl_chap_clear(struct ctl_call *c)
+{
+	json_t *doc = config_copy(), *files = json_array(), *list;
+	char iqn[ISCSI_NAME_MAX];
+	bool discovery;
+
+	snprintf(iqn, sizeof(iqn), "%s", ctl_str(c, "target"));
+	list = users_list(c, doc, &discovery);
+	if (!list)
+		goto drop;
+	if (!take_out(list, ctl_str(c, "user"), files)) {
+		ctl_fail(c, "%s has no such CHAP user", iqn);
+		goto drop;
+	}
+	tidy(doc, iqn, discovery);
+	if (commit_users(c, doc, files))
+		ctl_ok(c, json_true());
+	return;
+
+drop:
+	json_decref(doc);
+	json_decref(files);
+}
+
+static void list_users(json_t *list, const char *iqn,
+		       const struct conf_user *users, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(list, user_json(iqn, &users[i]));
+}
+
+void ctl_chap_list(struct ctl_call *c)
+{
+	const char *only = ctl_str(c, "target");
+	const struct conf *now = config_now();
+	json_t *list;
+	unsigned i;
+
+	if (only && strcmp(only, "discovery") && !ctl_target(c))
+		return;
+	list = json_array();
+	if (!only || !strcmp(only, "discovery"))
+		list_users(list, "discovery", now->discovery, now->ndiscovery);
+	for (i = 0; i < now->ntargets; i++)
+		if (!only || !strcasecmp(only, now->targets[i].iqn))
+			list_users(list, now->targets[i].iqn,
+				   now->targets[i].users,
+				   now->targets[i].nusers);
+	ctl_ok(c, list);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "target/tgt_int.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/util.h"
+
+/* What logins and discovery ask; see tgt.h. */
+
+static struct world world = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.vols = { &world.vols, &world.vols },
+	.sessions = { &world.sessions, &world.sessions },
+};
+
+struct world *world_lock(void)
+{
+	pthread_mutex_lock(&world.lock);
+	return &world;
+}
+
+void world_unlock(struct world *w)
+{
+	pthread_mutex_unlock(&w->lock);
+}
+
+const struct conf *config_now(void)
+{
+	return world.conf;	/* only the main thread changes it */
+}
+
+static bool rule_fits(const struct conf_rule *rule, const struct tgt_peer *peer)
+{
+	if (!pattern_match(rule->initiator, peer->initiator))
+		return false;
+	if (!rule->address)
+		return true;
+	return peer->remote && cidr_match(&rule->cidr, peer->remote);
+}
+
+enum tgt_verdict access_check(const struct conf_target *t,
+			      const struct tgt_peer *peer,
+			      const struct conf_rule **ret_rule)
+{
+	unsigned i;
+
+	if (!t)
+		return TGT_NOT_FOUND;
+	for (i = 0; i < t->nrules; i++) {
+		if (!rule_fits(&t->rules[i], peer))
+			continue;
+		if (ret_rule)
+			*ret_rule = &t->rules[i];
+		return t->disabled ? TGT_UNAVAILABLE : TGT_OK;
+	}
+	return TGT_NOT_ALLOWED;
+}
+
+enum tgt_verdict world_check(const struct conf_target *t,
+			     const struct tgt_peer *peer,
+			     const struct conf_rule **ret_rule)
+{
+	return access_check(t, peer, ret_rule);
+}
+
+const struct conf_mapping *world_mapping(const struct conf_target *t,
+					 const char *initiator, unsigned *at)
+{
+	const struct conf_mapping *m, *found = NULL;
+
+	while (*at < t->nluns) {
+		m = &t->luns[*at];
+		if (found && found->lun != m->lun)
+			break;
+		if (!found && (!m->initiator ||
+			       pattern_match(m->initiator, initiator)))
+			found = m;
+		++*at;
+	}
+	return found;
+}
+
+enum tgt_verdict tgt_check(const char *iqn, const struct tgt_peer *peer)
+{
+	struct world *w = world_lock();
+	enum tgt_verdict verdict;
+
+	verdict = access_check(conf_find_target(w->conf, iqn), peer, NULL);
+	world_unlock(w);
+	return verdict;
+}
+
+static int copy_users(const struct conf_user *users, unsigned n,
+		      const char *initiator, struct chap_user *ret)
+{
+	unsigned i;
+	int count = 0;
+
+	for (i = 0; i < n; i++) {
+		if (users[i].initiator &&
+		    !pattern_match(users[i].initiator, initiator))
+			continue;
+		memset(&ret[count], 0, sizeof(ret[count]));
+		memcpy(ret[count].name, users[i].user,
+		       MIN(strlen(users[i].user), (size_t)CHAP_NAME_MAX - 1));
+		memcpy(ret[count].secret, users[i].secret,
+		       users[i].secret_len);
+		ret[count].secret_len = users[i].secret_len;
+		count++;
+	}
+	return n && !count ? -ENOENT : count;
+}
+
+int tgt_chap_users(const char *iqn, const char *initiator,
+		   struct chap_user *users)
+{
+	struct world *w = world_lock();
+	const struct conf_target *t;
+	int n = 0;
+
+	if (iqn) {
+		t = conf_find_target(w->conf, iqn);
+		if (t)
+			n = copy_users(t->users, t->nusers, initiator, users);
+	} else if (w->conf) {
+		n = copy_users(w->conf->discovery, w->conf->ndiscovery,
+			       initiator, users);
+	}
+	world_unlock(w);
+	return n;
+}
+
+uint16_t tgt_rtpi(const char *iqn, uint16_t group)
+{
+	return port_id(iqn, group);
+}
+
+/* Names are copied out, so that emit() may ask for portals. */
+void tgt_discover(const struct tgt_peer *peer,
+		  void (*emit)(void *arg, const char *iqn), void *arg)
+{
+	struct world *w = world_lock();
+	const struct conf *c = w->conf;
+	char (*names)[ISCSI_NAME_MAX] = NULL;
+	unsigned i, n = 0;
+
+	if (c && c->ntargets)
+		names = calloc(c->ntargets, sizeof(*names));
+	for (i = 0; names && i < c->ntargets; i++)
+		if (access_check(&c->targets[i], peer, NULL) == TGT_OK)
+			memcpy(names[n++], c->targets[i].iqn, sizeof(*names));
+	world_unlock(w);
+	for (i = 0; i < n; i++)
+		emit(arg, names[i]);
+	free(names);
+}
+
+/* Did anything of a target change, but for what its sessions do not see? */
+static bool target_differs(const struct conf *old, const struct conf *now,
+			   const char *iqn)
+{
+	return !json_equal(
+		json_object_get(json_object_get(old->doc, "targets"), iqn),
+		json_object_get(json_object_get(now->doc, "targets"), iqn));
+}
+
+static void ask_refresh(struct world *w, const struct conf *old)
+{
+	struct tgt *t;
+
+	list_for_each(t, &w->sessions, in_world) {
+		if (t->refreshing ||
+		    !target_differs(old, w->conf, t->session->target))
+			continue;
+		t->refreshing = true;
+		engine_post(t->session->worker->engine, &t->refresh);
+	}
+}
+
+void world_set(struct conf *now)
+{
+	struct world *w = world_lock();
+	struct conf *old = w->conf;
+
+	w->conf = now;
+	if (old && now)
+		ask_refresh(w, old);
+	world_unlock(w);
+	conf_free(old);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TARGET_TGT_INT_H
+#define TARGET_TGT_INT_H
+
+/*
+ * The configured world: the configuration in force, the running volumes, and
+ * for each session of a target the LUNs that were mapped for it.  One lock; the
+ * main thread writes, workers read for a moment.  Never held across a call into
+ * the SCSI layer other than taking a reference.
+ */
+
+#include <pthread.h>
+
+#include "target/config.h"
+#include "target/session.h"
+#include "target/volumes.h"
+
+struct vol {
+	char		 name[CONF_VOLUME_NAME_MAX];
+	struct lu	*lu;
+	struct identity	 id;
+	struct list	 in_world;
+	unsigned	 users;		/* mappings of live sessions, lock */
+	bool		 removed;	/* closes when users gets 0, lock */
+	struct epost	 idle;		/* "users is 0", to main */
+	/* main's */
+	void		(*opened)(void *arg, int err);
+	void		*opened_arg;
+	void		(*closed)(void *arg);
+	void		*closed_arg;
+};
+
+struct map_entry {
+	uint16_t	 lun;
+	bool		 read_only, stays;
+	struct vol	*vol;		/* counted in its users */
+	struct tgt	*tgt;
+	struct map_entry *next;
+};
+
+/* A session's place in the world. */
+struct tgt {
+	struct list	 in_world;
+	struct session	*session;	/* NULL: ended */
+	struct map_entry *map;		/* its worker's */
+	unsigned	 unmapping;	/* entries on their way out, its worker's */
+	struct epost	 refresh;
+	bool		 refreshing;	/* the post is under way, lock */
+};
+
+struct world {
+	pthread_mutex_t	 lock;
+	struct conf	*conf;
+	struct list	 vols, sessions;
+};
+
+struct world *world_lock(void);
+void world_unlock(struct world *w);
+
+/* With the lock held. */
+enum tgt_verdict access_check(const struct conf_target *t,
+			      const struct tgt_peer *peer,
+			      const struct conf_rule **ret_rule);
+struct vol *world_vol(struct world *w, const char *name);
+void vol_put(struct vol *v);
+
+#endif
