@@ -161,7 +161,7 @@ END_TEST
 START_TEST(the_longest_transfer_works)
 {
 	size_t len = 65535u * 512;
-	uint8_t *big = malloc(len);
+	uint8_t *big = calloc(1, len);
 	struct cmd c = cmd_write(1, 65535, big, len);
 
 	ck_assert(big != NULL);

@@ -332,8 +332,10 @@ int main(void)
 	tcase_add_test(tc, a_target_without_a_rule_lets_nobody_in);
 	tcase_add_test(tc, an_unknown_target_is_not_found);
 	tcase_add_test(tc, a_rule_fits_names_by_its_pattern);
-	tcase_add_test(tc, a_refused_login_is_remembered_with_reason_and_remedy);
-	tcase_add_test(tc, a_disabled_target_is_unavailable_until_it_is_enabled);
+	tcase_add_test(tc,
+		a_refused_login_is_remembered_with_reason_and_remedy);
+	tcase_add_test(tc,
+		a_disabled_target_is_unavailable_until_it_is_enabled);
 	tcase_add_test(tc, chap_takes_the_right_secret_with_every_algorithm);
 	tcase_add_test(tc, chap_refuses_the_wrong_secret_with_every_algorithm);
 	tcase_add_test(tc, chap_cannot_be_left_out_where_it_is_asked_for);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/xcopy.h"
+#include "tests/lib/copylist.h"
 
 #define IQN	"iqn.2026-11.example.test:copy"
 #define IQN2	"iqn.2026-11.example.test:copy2"
@@ -57,7 +57,7 @@ static void holds(struct ini *i, int lun, uint64_t lba, uint64_t from,
 
 		expect_good(i, lun, &c);
 		at = pattern_diff(buf, n * 512, from, seed);
-		ck_assert_msg(at < 0, "LUN %d: wrong %zd bytes after block %llu",
+		ck_assert_msg(at < 0, "LUN %d: wrong %zd bytes after %llu",
 			      lun, at, (unsigned long long)lba);
 		lba += n;
 		from += n;
@@ -83,17 +83,17 @@ static struct ini *open_place(int k)
 START_TEST(a_copy_within_a_lun_is_byte_for_byte)
 {
 	struct ini *i = open_place(_i);
-	struct xcopy_list l;
+	struct copylist l;
 	struct cmd c;
 
 	if (!i)
 		return;
 	fill(i, 2 * _i, 0, 8, 1);
 	fill(i, 2 * _i, 16 * MIB, 8, 2);
-	xcopy_begin(&l);
-	xcopy_cscd(&l, places[_i].naa[0]);
-	xcopy_segment(&l, 0, 0, 0, 16 * MIB, 4 * MIB);
-	c = xcopy_cmd(&l);
+	copylist_begin(&l);
+	copylist_cscd(&l, places[_i].naa[0]);
+	copylist_segment(&l, 0, 0, 0, 16 * MIB, 4 * MIB);
+	c = copylist_cmd(&l);
 	expect_good(i, 2 * _i, &c);
 	holds(i, 2 * _i, 16 * MIB, 0, 4 * MIB, 1);
 	holds(i, 2 * _i, 20 * MIB, 20 * MIB, 4 * MIB, 2);
@@ -108,7 +108,7 @@ END_TEST
 START_TEST(a_copy_between_luns_is_byte_for_byte_and_names_its_method)
 {
 	struct ini *i = open_place(_i);
-	struct xcopy_list l;
+	struct copylist l;
 	const char *method;
 	struct cmd c;
 
@@ -116,20 +116,20 @@ START_TEST(a_copy_between_luns_is_byte_for_byte_and_names_its_method)
 		return;
 	fill(i, 2 * _i, 0, 16, 11);
 	fill(i, 2 * _i + 1, 0, 4, 12);
-	xcopy_begin(&l);
-	xcopy_cscd(&l, places[_i].naa[0]);
-	xcopy_cscd(&l, places[_i].naa[1]);
-	xcopy_segment(&l, 0, 4 * MIB, 1, 8 * MIB, 8 * MIB);
-	c = xcopy_cmd(&l);
+	copylist_begin(&l);
+	copylist_cscd(&l, places[_i].naa[0]);
+	copylist_cscd(&l, places[_i].naa[1]);
+	copylist_segment(&l, 0, 4 * MIB, 1, 8 * MIB, 8 * MIB);
+	c = copylist_cmd(&l);
 	expect_good(i, 2 * _i + 1, &c);
 	holds(i, 2 * _i + 1, 8 * MIB, 4 * MIB, 8 * MIB, 11);
 	holds(i, 2 * _i + 1, 0, 0, 4 * MIB, 12);
 	/* the source may be asked, too */
-	xcopy_begin(&l);
-	xcopy_cscd(&l, places[_i].naa[0]);
-	xcopy_cscd(&l, places[_i].naa[1]);
-	xcopy_segment(&l, 0, 0, 1, 0, 4 * MIB);
-	c = xcopy_cmd(&l);
+	copylist_begin(&l);
+	copylist_cscd(&l, places[_i].naa[0]);
+	copylist_cscd(&l, places[_i].naa[1]);
+	copylist_segment(&l, 0, 0, 1, 0, 4 * MIB);
+	c = copylist_cmd(&l);
 	expect_good(i, 2 * _i, &c);
 	holds(i, 2 * _i + 1, 0, 0, 4 * MIB, 11);
 	adm_ok(d, "vaai status p%db", _i);
@@ -145,18 +145,18 @@ END_TEST
 START_TEST(unaligned_blocks_are_copied_as_well)
 {
 	struct ini *i = open_place(_i);
-	struct xcopy_list l;
+	struct copylist l;
 	struct cmd c;
 
 	if (!i)
 		return;
 	fill(i, 2 * _i, 0, 4, 21);
 	fill(i, 2 * _i + 1, 0, 4, 22);
-	xcopy_begin(&l);
-	xcopy_cscd(&l, places[_i].naa[0]);
-	xcopy_cscd(&l, places[_i].naa[1]);
-	xcopy_segment(&l, 0, 3, 1, 1001, 3001);
-	c = xcopy_cmd(&l);
+	copylist_begin(&l);
+	copylist_cscd(&l, places[_i].naa[0]);
+	copylist_cscd(&l, places[_i].naa[1]);
+	copylist_segment(&l, 0, 3, 1, 1001, 3001);
+	c = copylist_cmd(&l);
 	expect_good(i, 2 * _i + 1, &c);
 	holds(i, 2 * _i + 1, 0, 0, 1001, 22);
 	holds(i, 2 * _i + 1, 1001, 3, 3001, 21);
@@ -168,29 +168,29 @@ END_TEST
 START_TEST(several_segments_are_done_in_order)
 {
 	struct ini *i = open_place(_i);
-	struct xcopy_list l;
+	struct copylist l;
 	struct cmd c;
 	unsigned n;
 
 	if (!i)
 		return;
 	fill(i, 2 * _i, 0, 16, 31);
-	xcopy_begin(&l);
-	xcopy_cscd(&l, places[_i].naa[0]);
-	xcopy_cscd(&l, places[_i].naa[1]);
+	copylist_begin(&l);
+	copylist_cscd(&l, places[_i].naa[0]);
+	copylist_cscd(&l, places[_i].naa[1]);
 	/* the order of the blocks turned round */
 	for (n = 0; n < 16; n++)
-		xcopy_segment(&l, 0, n * MIB, 1, (15 - n) * MIB, MIB);
-	c = xcopy_cmd(&l);
+		copylist_segment(&l, 0, n * MIB, 1, (15 - n) * MIB, MIB);
+	c = copylist_cmd(&l);
 	expect_good(i, 2 * _i + 1, &c);
 	for (n = 0; n < 16; n++)
 		holds(i, 2 * _i + 1, (15 - n) * MIB, n * MIB, MIB, 31);
 	/* the second segment reads what the first wrote */
-	xcopy_begin(&l);
-	xcopy_cscd(&l, places[_i].naa[0]);
-	xcopy_segment(&l, 0, 0, 0, 20 * MIB, MIB);
-	xcopy_segment(&l, 0, 20 * MIB, 0, 21 * MIB, MIB);
-	c = xcopy_cmd(&l);
+	copylist_begin(&l);
+	copylist_cscd(&l, places[_i].naa[0]);
+	copylist_segment(&l, 0, 0, 0, 20 * MIB, MIB);
+	copylist_segment(&l, 0, 20 * MIB, 0, 21 * MIB, MIB);
+	c = copylist_cmd(&l);
 	expect_good(i, 2 * _i, &c);
 	holds(i, 2 * _i, 21 * MIB, 0, MIB, 31);
 	ini_logout(i);
@@ -201,7 +201,7 @@ START_TEST(holes_stay_holes)
 {
 	struct ini *i = open_place(_i);
 	char name[16];
-	struct xcopy_list l;
+	struct copylist l;
 	int64_t before, after;
 	struct cmd c;
 
@@ -214,12 +214,12 @@ START_TEST(holes_stay_holes)
 	expect_good(i, 2 * _i, &c);
 	fill(i, 2 * _i, 70 * MIB, 1, 42);
 	before = volume_number(d, name, "allocated");
-	xcopy_begin(&l);
-	xcopy_cscd(&l, places[_i].naa[0]);
-	xcopy_cscd(&l, places[_i].naa[1]);
-	xcopy_segment(&l, 0, 64 * MIB, 1, 64 * MIB, 16 * MIB);
-	xcopy_segment(&l, 0, 80 * MIB, 1, 80 * MIB, 16 * MIB);
-	c = xcopy_cmd(&l);
+	copylist_begin(&l);
+	copylist_cscd(&l, places[_i].naa[0]);
+	copylist_cscd(&l, places[_i].naa[1]);
+	copylist_segment(&l, 0, 64 * MIB, 1, 64 * MIB, 16 * MIB);
+	copylist_segment(&l, 0, 80 * MIB, 1, 80 * MIB, 16 * MIB);
+	c = copylist_cmd(&l);
 	expect_good(i, 2 * _i + 1, &c);
 	after = volume_number(d, name, "allocated");
 	holds(i, 2 * _i + 1, 70 * MIB, 70 * MIB, MIB, 42);
@@ -235,7 +235,7 @@ END_TEST
 START_TEST(a_copy_between_targets_works_for_a_host_of_both)
 {
 	struct ini *i, *j;
-	struct xcopy_list l;
+	struct copylist l;
 	struct cmd c;
 
 	i = open_place(0);
@@ -243,16 +243,16 @@ START_TEST(a_copy_between_targets_works_for_a_host_of_both)
 	ck_assert(i && j);
 	ck_assert_int_eq(ini_settle(j, 0), 0);
 	fill(i, 0, 0, 4, 51);
-	xcopy_begin(&l);
-	xcopy_cscd(&l, places[0].naa[0]);
+	copylist_begin(&l);
+	copylist_cscd(&l, places[0].naa[0]);
 	ck_assert_int_eq(volume_naa(d, "far", places[0].naa[1]), 0);
-	xcopy_cscd(&l, places[0].naa[1]);
-	xcopy_segment(&l, 0, 0, 1, MIB, 4 * MIB);
-	c = xcopy_cmd(&l);
+	copylist_cscd(&l, places[0].naa[1]);
+	copylist_segment(&l, 0, 0, 1, MIB, 4 * MIB);
+	c = copylist_cmd(&l);
 	expect_good(j, 0, &c);
 	holds(j, 0, MIB, 0, 4 * MIB, 51);
 	fill(i, 0, 0, 4, 52);
-	c = xcopy_cmd(&l);
+	c = copylist_cmd(&l);
 	expect_good(i, 0, &c);
 	holds(j, 0, MIB, 0, 4 * MIB, 52);
 	ini_logout(i);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/xcopy.h"
+#include "tests/lib/copylist.h"
 
 #define IQN	"iqn.2026-11.example.test:here"
 #define HIDDEN	"iqn.2026-11.example.test:hidden"
@@ -16,26 +16,26 @@
 static struct daemon *d;
 static struct ini *host;
 static uint8_t naa[3][16];	/* a and b at LUNs 0 and 1, hidden elsewhere */
-static struct xcopy_list l;
+static struct copylist l;
 
 /* A good list with one segment, a to b. */
 static void begin(void)
 {
-	xcopy_begin(&l);
-	xcopy_cscd(&l, naa[0]);
-	xcopy_cscd(&l, naa[1]);
+	copylist_begin(&l);
+	copylist_cscd(&l, naa[0]);
+	copylist_cscd(&l, naa[1]);
 }
 
 static void refused(unsigned key, unsigned asc)
 {
-	struct cmd c = xcopy_cmd(&l);
+	struct cmd c = copylist_cmd(&l);
 
 	expect_sense(host, 0, &c, key, asc);
 }
 
 static void copy_aborted(void)
 {
-	struct cmd c = xcopy_cmd(&l);
+	struct cmd c = copylist_cmd(&l);
 
 	ini_run(host, 0, &c);
 	ck_assert_msg(c.status == 2 && sense_key(&c) == 0xa,
@@ -45,12 +45,12 @@ static void copy_aborted(void)
 
 START_TEST(an_empty_list_does_nothing)
 {
-	struct cmd c = cmd_raw("83 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
+	struct cmd c = cmd_raw("8300 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
 			       NULL, 0);
 
 	expect_good(host, 0, &c);
 	begin();
-	c = xcopy_cmd(&l);
+	c = copylist_cmd(&l);
 	expect_good(host, 0, &c);		/* no segment */
 }
 END_TEST
@@ -64,8 +64,8 @@ START_TEST(a_list_that_is_cut_is_refused_for_its_length)
 		struct cmd c;
 
 		begin();
-		xcopy_segment(&l, 0, 0, 1, 0, 8);
-		c = xcopy_cmd(&l);
+		copylist_segment(&l, 0, 0, 1, 0, 8);
+		c = copylist_cmd(&l);
 		c.cdb[12] = 0;
 		c.cdb[13] = (uint8_t)lengths[n];
 		c.out_len = lengths[n];
@@ -83,7 +83,7 @@ START_TEST(fields_of_the_header_are_checked)
 	l.bytes[0] = 7;			/* usage 11b wants identifier 0 */
 	refused(0x5, 0x2600);
 	begin();
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
 	l.bytes[15] = 4;		/* inline data */
 	refused(0x5, 0x260b);
 }
@@ -93,13 +93,13 @@ START_TEST(more_descriptors_than_told_are_refused)
 {
 	unsigned n;
 
-	xcopy_begin(&l);
+	copylist_begin(&l);
 	for (n = 0; n < 9; n++)
-		xcopy_cscd(&l, naa[0]);
+		copylist_cscd(&l, naa[0]);
 	refused(0x5, 0x2606);
 	begin();
 	for (n = 0; n < 65; n++)
-		xcopy_segment(&l, 0, 0, 1, 0, 8);
+		copylist_segment(&l, 0, 0, 1, 0, 8);
 	refused(0x5, 0x2608);
 }
 END_TEST
@@ -107,11 +107,11 @@ END_TEST
 START_TEST(other_descriptor_types_are_refused)
 {
 	begin();
-	xcopy_segment(&l, 0, 0, 1, 0, 8)[0] = 0x0b;
+	copylist_segment(&l, 0, 0, 1, 0, 8)[0] = 0x0b;
 	refused(0x5, 0x2609);
 	begin();
 	l.bytes[16] = 0xe2;
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
 	refused(0x5, 0x2607);
 }
 END_TEST
@@ -120,7 +120,7 @@ START_TEST(a_designator_that_nobody_has_is_not_reachable)
 {
 	begin();
 	l.bytes[16 + 32 + 8 + 15] ^= 0x5a;
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
 	refused(0xa, 0x0d02);
 }
 END_TEST
@@ -129,31 +129,31 @@ START_TEST(a_designator_of_a_wrong_length_is_no_match)
 {
 	begin();
 	l.bytes[16 + 32 + 7] = 8;
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
 	copy_aborted();
 }
 END_TEST
 
 START_TEST(a_lun_of_a_target_that_is_closed_to_the_host_is_not_reachable)
 {
-	xcopy_begin(&l);
-	xcopy_cscd(&l, naa[2]);
-	xcopy_cscd(&l, naa[0]);
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
+	copylist_begin(&l);
+	copylist_cscd(&l, naa[2]);
+	copylist_cscd(&l, naa[0]);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
 	refused(0xa, 0x0d02);
-	xcopy_begin(&l);
-	xcopy_cscd(&l, naa[0]);
-	xcopy_cscd(&l, naa[2]);
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
+	copylist_begin(&l);
+	copylist_cscd(&l, naa[0]);
+	copylist_cscd(&l, naa[2]);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
 	refused(0xa, 0x0d02);
 	/* the rule comes, and it works; the rule goes, and it does not */
 	adm_ok(d, "acl allow %s %s", HIDDEN, HOST);
-	xcopy_begin(&l);
-	xcopy_cscd(&l, naa[2]);
-	xcopy_cscd(&l, naa[0]);
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
+	copylist_begin(&l);
+	copylist_cscd(&l, naa[2]);
+	copylist_cscd(&l, naa[0]);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
 	{
-		struct cmd c = xcopy_cmd(&l);
+		struct cmd c = copylist_cmd(&l);
 
 		expect_good(host, 0, &c);
 	}
@@ -175,7 +175,8 @@ START_TEST(ranges_beyond_the_end_abort_the_copy)
 
 	for (n = 0; n < sizeof(bad) / sizeof(*bad); n++) {
 		begin();
-		xcopy_segment(&l, 0, bad[n].src, 1, bad[n].dst, bad[n].blocks);
+		copylist_segment(&l, 0, bad[n].src, 1, bad[n].dst,
+				 bad[n].blocks);
 		copy_aborted();
 	}
 }
@@ -184,10 +185,10 @@ END_TEST
 START_TEST(an_index_without_a_descriptor_aborts_the_copy)
 {
 	begin();
-	xcopy_segment(&l, 0, 0, 2, 0, 8);
+	copylist_segment(&l, 0, 0, 2, 0, 8);
 	copy_aborted();
 	begin();
-	xcopy_segment(&l, 0xffff, 0, 1, 0, 8);
+	copylist_segment(&l, 0xffff, 0, 1, 0, 8);
 	copy_aborted();
 }
 END_TEST
@@ -201,10 +202,10 @@ START_TEST(the_failed_segment_is_told_and_those_before_it_are_done)
 	c = cmd_write(0, 8, data, sizeof(data));
 	expect_good(host, 0, &c);
 	begin();
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
-	xcopy_segment(&l, 0, 0, 1, 8, 8);
-	xcopy_segment(&l, 0, END, 1, 16, 8);
-	c = xcopy_cmd(&l);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
+	copylist_segment(&l, 0, 0, 1, 8, 8);
+	copylist_segment(&l, 0, END, 1, 16, 8);
+	c = copylist_cmd(&l);
 	ini_run(host, 0, &c);
 	ck_assert_uint_eq(sense_key(&c), 0xa);
 	ck_assert_uint_eq(be16_get(BE_AT(be16, c.sense, 10)), 2);
@@ -221,12 +222,12 @@ START_TEST(a_read_only_lun_is_a_source_and_no_destination)
 	adm_ok(d, "volume set b read-only=true");
 	ck_assert_int_eq(ini_settle(host, 0), 0);
 	begin();
-	xcopy_segment(&l, 1, 0, 0, 0, 8);
-	c = xcopy_cmd(&l);
+	copylist_segment(&l, 1, 0, 0, 0, 8);
+	c = copylist_cmd(&l);
 	expect_good(host, 0, &c);
 	begin();
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
-	c = xcopy_cmd(&l);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
+	c = copylist_cmd(&l);
 	ini_run(host, 0, &c);
 	ck_assert_int_eq(c.status, 2);
 	ck_assert(sense_key(&c) == 0x7 || sense_key(&c) == 0xa);
@@ -243,8 +244,8 @@ START_TEST(the_status_of_a_copy_can_be_asked_for_by_its_list_identifier)
 	begin();
 	l.bytes[0] = 5;
 	l.bytes[1] = 0x00;		/* usage 00b: keep the status */
-	xcopy_segment(&l, 0, 0, 1, 0, 8);
-	c = xcopy_cmd(&l);
+	copylist_segment(&l, 0, 0, 1, 0, 8);
+	c = copylist_cmd(&l);
 	expect_good(host, 0, &c);
 	c = cmd_raw("84 00 05 00 00 00 00 00 00 00 00 00 01 00 00 00", data,
 		    sizeof(data));
@@ -261,7 +262,7 @@ END_TEST
 
 START_TEST(other_service_actions_are_refused)
 {
-	struct cmd c = cmd_raw("83 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
+	struct cmd c = cmd_raw("8301 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
 			       NULL, 0);
 
 	expect_sense(host, 0, &c, 0x5, 0x2400);
