@@ -50,6 +50,7 @@ static struct control {
 	struct etimer	 pause;
 	struct list	 clients;	/* in the order of their arrival */
 	unsigned	 nclients;
+	bool		 accepting;
 } control = { .fd = -1, .clients = { &control.clients, &control.clients } };
 
 static void client_work(struct client *c);
@@ -278,8 +279,15 @@ static void client_new(int fd)
 	client_work(c);
 }
 
+static void accept_start(void)
+{
+	control.accepting = true;
+	engine_submit(scsi_host.main, &control.accept);
+}
+
 static void accept_done(struct ereq *r)
 {
+	control.accepting = false;
 	if (control.fd < 0) {
 		if (r->result >= 0)
 			close(r->result);
@@ -292,13 +300,13 @@ static void accept_done(struct ereq *r)
 		etimer_start(scsi_host.main, &control.pause, ACCEPT_PAUSE_MS);
 		return;
 	}
-	engine_submit(scsi_host.main, &control.accept);
+	accept_start();
 }
 
 static void pause_over(struct etimer *t)
 {
 	(void)t;
-	engine_submit(scsi_host.main, &control.accept);
+	accept_start();
 }
 
 /* ---- life --------------------------------------------------------------- */
@@ -374,8 +382,13 @@ int control_start(const char *path)
 	control.accept = (struct ereq){
 		.op = EREQ_ACCEPT, .fd = fd, .done = accept_done,
 	};
-	engine_submit(scsi_host.main, &control.accept);
+	accept_start();
 	return 0;
+}
+
+bool control_quiet(void)
+{
+	return control.fd < 0 && !control.accepting && !control.nclients;
 }
 
 void control_stop(void)
@@ -386,7 +399,8 @@ void control_stop(void)
 		return;
 	unlink(control.path);
 	etimer_stop(&control.pause);
-	engine_cancel(scsi_host.main, &control.accept);
+	if (control.accepting)
+		engine_cancel(scsi_host.main, &control.accept);
 	close(control.fd);
 	control.fd = -1;
 	list_for_each_safe(c, next, &control.clients, in_control)

@@ -6,10 +6,14 @@
  * The control socket: JSON-RPC 2.0, one document a line, on the main thread.
  */
 
+#include <stdbool.h>
+
 /* Listens; a socket that nobody listens at any more is replaced.  0, -EADDRINUSE:
  * a daemon lives there, or -errno. */
 int control_start(const char *path);
-/* Removes the socket and drops its clients. */
+/* Removes the socket and drops its clients; control_quiet() tells when nothing
+ * of it is under way in the engine any more. */
 void control_stop(void);
+bool control_quiet(void);
 
 #endif

@@ -92,6 +92,22 @@ int ctl_switch(const json_t *v, bool *ret)
 	return -EINVAL;
 }
 
+/* As people write it, where that is exact. */
+json_t *size_json(uint64_t bytes)
+{
+	static const char units[] = "TGM";
+	unsigned i;
+
+	for (i = 0; units[i]; i++) {
+		unsigned shift = 40 - 10 * i;
+
+		if (bytes && !(bytes & (((uint64_t)1 << shift) - 1)))
+			return json_sprintf("%llu%c",
+				(unsigned long long)(bytes >> shift), units[i]);
+	}
+	return json_integer((json_int_t)bytes);
+}
+
 json_t *text_or_null(const char *s)
 {
 	return s ? json_string(s) : json_null();

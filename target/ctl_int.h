@@ -32,6 +32,7 @@ json_t *lun_json(const struct conf_target *t, const struct conf_mapping *m);
 json_t *rule_json(const struct conf_target *t, const struct conf_rule *r);
 json_t *user_json(const char *iqn, const struct conf_user *u);
 json_t *sessions_json(const char *iqn);		/* NULL: all */
+json_t *size_json(uint64_t bytes);	/* "64M", or a number */
 json_t *text_or_null(const char *s);
 
 /* Volumes as objects, allocated space included: it is fetched, then the call is

@@ -359,7 +359,7 @@ static void resized(void *arg, int err)
 	}
 	doc = config_copy();
 	json_object_set_new(doc_volume(doc, r->name), "size",
-			    json_integer((json_int_t)r->size));
+			    size_json(r->size));
 	if (ctl_commit(r->call, doc)) {
 		ctl_volumes(r->call, json_pack("[s]", r->name), true);
 	} else {

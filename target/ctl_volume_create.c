@@ -148,8 +148,7 @@ static void made(struct vwork *w)
 	}
 	if (n->size) {
 		v->size = n->size;
-		json_object_set_new(n->volume, "size",
-				    json_integer((json_int_t)n->size));
+		json_object_set_new(n->volume, "size", size_json(n->size));
 	}
 	err = identify(n, v);
 	n->recorded = !err;
@@ -253,7 +252,8 @@ static json_t *volume_doc(struct ctl_call *c)
 		json_object_set_new(o, "path", json_sprintf("%s.img",
 						ctl_str(c, "name")));
 	if (ctl_has(c, "size"))
-		json_object_set(o, "size", json_object_get(c->params, "size"));
+		json_object_set_new(o, "size",
+				    size_json(ctl_size(c, "size", 0)));
 	if (ctl_bool(c, "thick"))
 		json_object_set_new(o, "thick", json_true());
 	if (ctl_bool(c, "read-only"))

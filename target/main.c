@@ -40,8 +40,8 @@ static struct {
 	struct options	 options;
 	int		 signals;
 	struct ereq	 poll;
-	struct etimer	 close_timer;
-	bool		 stopping;
+	struct etimer	 close_timer, drain_timer;
+	bool		 polling, stopping;
 	int		 status;
 } lund;
 
@@ -127,6 +127,9 @@ static void signal_came(struct ereq *r)
 {
 	struct signalfd_siginfo info;
 
+	lund.polling = false;
+	if (r->result == -ECANCELED)
+		return;
 	if (r->result < 0) {
 		log_err("signals are not read any more: %s",
 			strerror(-r->result));
@@ -138,6 +141,7 @@ static void signal_came(struct ereq *r)
 		else if (!lund.stopping)
 			reload();
 	}
+	lund.polling = true;
 	engine_submit(scsi_host.main, &lund.poll);
 }
 
@@ -162,6 +166,7 @@ static int watch_signals(void)
 	lund.poll = (struct ereq){
 		.op = EREQ_POLL_IN, .fd = lund.signals, .done = signal_came,
 	};
+	lund.polling = true;
 	engine_submit(scsi_host.main, &lund.poll);
 	return 0;
 }
@@ -246,13 +251,34 @@ static int start(const struct options *o, struct config_error *err)
 	return config_start(&config, err);
 }
 
+/* The main engine is freed when it has let go of all that it was lent. */
+static void drain(struct etimer *t)
+{
+	if (lund.polling || !control_quiet() || !portals_quiet())
+		etimer_start(scsi_host.main, t, 1);
+	else
+		engine_stop(scsi_host.main);
+}
+
+static void finish_main(void)
+{
+	portals_stop();
+	control_stop();
+	if (lund.polling)
+		engine_cancel(scsi_host.main, &lund.poll);
+	etimer_init(&lund.drain_timer, drain);
+	etimer_start(scsi_host.main, &lund.drain_timer, 0);
+	engine_run(scsi_host.main);
+	engine_free(scsi_host.main);
+}
+
 static void finish(void)
 {
-	control_stop();
 	workers_stop();
+	if (scsi_host.main)
+		finish_main();
 	config_stop();
 	state_close();
-	engine_free(scsi_host.main);
 	if (lund.signals > 0)
 		close(lund.signals);
 	if (lund.options.pidfile)

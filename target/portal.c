@@ -379,3 +379,8 @@ void portals_stop(void)
 	list_for_each_safe(p, next, &portals.list, in_portals)
 		portal_stop(p);
 }
+
+bool portals_quiet(void)
+{
+	return list_empty(&portals.list);
+}

@@ -13,8 +13,9 @@
 int portals_prepare(const struct conf *now, struct config_error *err);
 void portals_apply(const struct conf *now);
 void portals_undo(void);
-/* Accepts no more; calls nobody back. */
+/* Accepts no more; portals_quiet() tells when the engine has let go. */
 void portals_stop(void);
+bool portals_quiet(void);
 
 /* [{"address", "port", "group"}], as they really listen. */
 json_t *portals_list(void);
