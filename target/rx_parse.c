@@ -8,6 +8,7 @@
 
 #include "lib/buf.h"
 #include "lib/crc32c.h"
+#include "target/login.h"
 #include "target/rx_int.h"
 
 static uint32_t tail_len(const struct conn_rx *rx)
@@ -80,12 +81,11 @@ static void header_data(struct conn_rx *rx)
 		reject = rx->ahs_reject;
 	else if (!pdu_legal(c, rx->op))
 		reject = REJECT_PROTOCOL;
-	if (reject && c->state == CONN_IN_LOGIN) {
-		conn_close(c, "not a Login Request");
-		return;
-	}
 	if (reject) {
-		conn_reject(c, b, (uint8_t)reject);
+		if (c->state == CONN_IN_LOGIN)
+			login_refuse_request(c, b);
+		else
+			conn_reject(c, b, (uint8_t)reject);
 		rx->op = NULL;
 		rx->sink = SINK_DROP;
 		return;
