@@ -191,6 +191,7 @@ static enum refusal begin_session(struct conn *c)
 	struct session_request r = {
 		.initiator	= l->initiator,
 		.target		= l->discovery ? NULL : l->target,
+		.chap_user	= l->chap_user,
 		.tsih		= be16_get(l->first.tsih),
 		.cmd_sn		= be32_get(l->first.cmd_sn),
 	};

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <openssl/crypto.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/util.h"
@@ -109,6 +110,7 @@ static enum refusal verify(struct login *l, const struct auth_keys *k)
 	OPENSSL_cleanse(&l->chap, sizeof(l->chap));
 	if (!ok)
 		return REFUSE_RESPONSE;
+	snprintf(l->chap_user, sizeof(l->chap_user), "%s", k->name);
 	l->auth = AUTH_DONE;
 	return REFUSE_NOT;
 }

@@ -74,6 +74,7 @@ struct login {
 
 	bool		 auth_needed;
 	enum auth_state	 auth;
+	char		 chap_user[CHAP_NAME_MAX];	/* "": none proven */
 	struct chap	 chap;
 
 	char		*text;		/* requests with C, put together */
