@@ -114,6 +114,18 @@ static const char *set_key(struct setting *s, const char *key, const json_t *v)
 	return "is not a key of a volume that can be set";
 }
 
+static void settled(void *arg, int err)
+{
+	struct ctl_call *c = arg;
+	const char *name = ctl_str(c, "name");
+
+	if (err)
+		ctl_fail(c, "volume %s did not change, and the configuration "
+			 "says otherwise now: %s", name, strerror(-err));
+	else
+		ctl_volumes(c, json_pack("[s]", name), true);
+}
+
 void ctl_volume_set(struct ctl_call *c)
 {
 	const struct conf_volume *v = ctl_volume(c, "name");
@@ -144,5 +156,5 @@ void ctl_volume_set(struct ctl_call *c)
 	if (lu && s.online)
 		lu_set_online(lu);
 	lu_unref(lu);
-	ctl_volumes(c, json_pack("[s]", name), true);
+	vol_when_settled(name, settled, c);
 }

@@ -28,6 +28,10 @@ struct vol {
 	void		*opened_arg;
 	void		(*closed)(void *arg);
 	void		*closed_arg;
+	unsigned	 changing;	/* live changes under way */
+	int		 change_err;	/* of the first that failed */
+	void		(*settled)(void *arg, int err);
+	void		*settled_arg;
 };
 
 struct map_entry {

@@ -184,56 +184,71 @@ int vols_start(const struct conf *now, struct config_error *err)
 
 /* ---- live changes ------------------------------------------------------- */
 
-struct change {
-	char name[CONF_VOLUME_NAME_MAX];
-	const char *what;
-};
-
-static void change_done(void *arg, int err)
+static void settle(struct vol *v)
 {
-	struct change *c = arg;
+	void (*settled)(void *arg, int err) = v->settled;
+	int err = v->change_err;
 
-	if (err)
-		log_err("volume %s: %s did not change: %s", c->name, c->what,
+	if (v->changing)
+		return;
+	v->change_err = 0;
+	v->settled = NULL;
+	if (settled)
+		settled(v->settled_arg, err);
+}
+
+/* The logical unit is referenced until this was called, and v with it. */
+static void changed(void *arg, int err)
+{
+	struct vol *v = arg;
+
+	if (err) {
+		log_err("volume %s did not change: %s", v->name,
 			strerror(-err));
-	free(c);
+		v->change_err = v->change_err ? v->change_err : err;
+	}
+	v->changing--;
+	settle(v);
 }
 
-static struct change *change_new(const char *name, const char *what)
+void vol_when_settled(const char *name, void (*settled)(void *arg, int err),
+		      void *arg)
 {
-	struct change *c = calloc(1, sizeof(*c));
+	struct vol *v = find(name);
 
-	if (!c)
-		return NULL;
-	snprintf(c->name, sizeof(c->name), "%s", name);
-	c->what = what;
-	return c;
+	if (!v) {
+		settled(arg, 0);
+		return;
+	}
+	/* the one that waits already hears no more than it knows */
+	if (v->settled)
+		v->settled(v->settled_arg, 0);
+	v->settled = settled;
+	v->settled_arg = arg;
+	settle(v);
 }
 
-static void change_size(const struct conf_volume *now, struct lu *lu)
+static void change_size(const struct conf_volume *now, struct vol *v)
 {
 	struct lu_info info;
-	struct change *c;
 
-	lu_get_info(lu, &info);
+	lu_get_info(v->lu, &info);
 	/* a verb resized it already, or it is not there: its retry will see */
 	if (!now->size || info.size == now->size)
 		return;
-	c = change_new(now->name, "the size");
-	if (c)
-		lu_resize(lu, now->size, change_done, c);
+	v->changing++;
+	lu_resize(v->lu, now->size, changed, v);
 }
 
 static void change_volume(const struct conf_volume *old,
-			  const struct conf_volume *now, struct lu *lu)
+			  const struct conf_volume *now, struct vol *v)
 {
-	struct change *c;
+	struct lu *lu = v->lu;
 	unsigned i;
 
 	if (old->write_back != now->write_back) {
-		c = change_new(now->name, "the durability");
-		if (c)
-			lu_set_write_back(lu, now->write_back, change_done, c);
+		v->changing++;
+		lu_set_write_back(lu, now->write_back, changed, v);
 	}
 	if (old->read_only != now->read_only)
 		lu_set_read_only(lu, now->read_only);
@@ -244,7 +259,7 @@ static void change_volume(const struct conf_volume *old,
 			lu_set_primitive(lu, (enum lu_primitive)i,
 					 !now->off[i]);
 	if (old->size != now->size)
-		change_size(now, lu);
+		change_size(now, v);
 }
 
 void vols_change(const struct conf *old, const struct conf *now)
@@ -257,7 +272,7 @@ void vols_change(const struct conf *old, const struct conf *now)
 		was = conf_find_volume(old, now->volumes[i].name);
 		v = was ? find(was->name) : NULL;
 		if (v)
-			change_volume(was, &now->volumes[i], v->lu);
+			change_volume(was, &now->volumes[i], v);
 	}
 }
 

@@ -21,6 +21,10 @@ void vol_stop(const char *name, void (*closed)(void *arg), void *arg);
 struct lu *vol_lu(const char *name);
 /* Mappings of live sessions. */
 unsigned vol_users(const char *name);
+/* When the changes that the last commit began have ended; 0 or the first -errno
+ * of them.  May call back at once. */
+void vol_when_settled(const char *name, void (*settled)(void *arg, int err),
+		      void *arg);
 /* Absolute; free() it. */
 char *vol_path(const char *path);
 
