@@ -225,7 +225,8 @@ static enum scsi_result prepare(struct scsi_cmd *cmd)
 		cmd->step = START_HANDLER;
 		if (op->flags & OP_IN && !cmd->transport->get_buffer(cmd, room))
 			return SCSI_PENDING;
-		if (op->flags & OP_OUT && !cmd->transport->data_out(cmd, 0, room))
+		if (op->flags & OP_OUT &&
+		    !cmd->transport->data_out(cmd, 0, room))
 			return SCSI_PENDING;
 	}
 	if (cmd_aborted(cmd))

@@ -41,7 +41,7 @@ const char *const lu_counter_names[LU_COUNTERS] = {
 /* ---- limits and geometry ----------------------------------------------- */
 
 #define OPTIMAL_TRANSFER	(1u << 20)	/* bytes */
-#define MAX_WRITE_SAME		(4 * GiB)	/* bytes: seconds, not minutes */
+#define MAX_WRITE_SAME		(4 * GiB)	/* seconds, not minutes */
 #define MAX_TRANSFER_BLOCKS	65535u
 #define MAX_CAW_BLOCKS		255u
 #define MAX_UNMAP_BLOCKS	(1u << 20)

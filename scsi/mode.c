@@ -17,7 +17,7 @@ enum { CACHING = 0x08, CONTROL = 0x0a };
 
 struct mode_page {
 	uint8_t code, len;		/* len: of the whole page */
-	uint8_t bytes[PAGE_MAX];	/* default, page code and length left out */
+	uint8_t bytes[PAGE_MAX];	/* default, but for code and length */
 	uint8_t mask[PAGE_MAX];
 };
 
@@ -26,7 +26,7 @@ struct mode_page {
 #define SWP	0x08	/* control, byte 4 */
 
 static const struct mode_page pages[] = {
-	/* read-write error recovery: AWRE, ARRE */
+	/* read-write error recovery: reallocation is automatic */
 	{ 0x01, 12, { [2] = 0xc0 }, { 0 } },
 	{ CACHING, 20, { 0 }, { [2] = WCE } },
 	/* QUEUE ALGORITHM MODIFIER 1, BUSY TIMEOUT PERIOD unlimited */

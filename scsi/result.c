@@ -135,8 +135,8 @@ static const struct sense_detail no_detail;
 
 #define FIXED_LEN 18u
 
-static unsigned fixed_sense(const struct result *r, const struct sense_detail *d,
-			    uint8_t *out)
+static unsigned fixed_sense(const struct result *r,
+			    const struct sense_detail *d, uint8_t *out)
 {
 	unsigned len = FIXED_LEN;
 	be32 info = be32_of((uint32_t)d->info);

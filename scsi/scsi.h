@@ -92,7 +92,7 @@ struct scsi_transport {
 	 * cmd->edtl. */
 	bool (*data_out)(struct scsi_cmd *cmd, uint32_t off, uint32_t len);
 	/* Sends cmd->data[0, len) as Data-In at off; when done the buffer may
-	 * be filled again.  Not for the last piece: that one goes with done(). */
+	 * be filled again.  Not for the last piece: it goes with done(). */
 	bool (*data_in)(struct scsi_cmd *cmd, uint32_t off, uint32_t len);
 	/*
 	 * The command has ended: cmd->status, sense and data_in_len are set.
@@ -183,11 +183,11 @@ struct lba_status_state {
 };
 
 struct xcopy_state {
-	struct lu	*cscd[XCOPY_CSCDS];	/* referenced; NULL: not reachable */
+	struct lu	*cscd[XCOPY_CSCDS];	/* held; NULL: not reachable */
 	bool		 cscd_ro[XCOPY_CSCDS];
 	uint16_t	 ncscd, nsegment, segment;
 	uint32_t	 seg_at;	/* of the current one, in the list */
-	uint64_t	 src_off, dst_off, left;	/* bytes; what remains */
+	uint64_t	 src_off, dst_off, left;	/* bytes */
 	uint64_t	 piece;
 	bool		 backward;	/* overlap: from the end on */
 	struct lu	*src, *dst;
@@ -214,7 +214,7 @@ struct scsi_cmd {
 	uint8_t		 sense_len;
 	uint8_t		 sense[SENSE_MAX];
 	uint32_t	 data_in_len;	/* bytes of cmd->data still to send */
-	uint32_t	 moved;		/* Data-In bytes in all, or Data-Out taken */
+	uint32_t	 moved;		/* Data-In in all, or Data-Out taken */
 	/* Bytes that the CDB asked to move; with edtl it gives the residual:
 	 * overflow when greater, underflow by what moved when not. */
 	uint64_t	 wanted;
@@ -230,8 +230,8 @@ struct scsi_cmd {
 	const struct scsi_op *op;
 	void		(*resume)(struct scsi_cmd *cmd);
 	uint64_t	 lba, nblocks;
-	uint32_t	 length;	/* allocation or parameter list length */
-	uint64_t	 seq;		/* order of arrival at the logical unit */
+	uint32_t	 length;	/* allocation or parameter list */
+	uint64_t	 seq;		/* order of arrival at the unit */
 	uint64_t	 started;	/* ns, engine_now() */
 	struct list	 in_lu;		/* lu's commands on this worker */
 	struct list	 in_wait;	/* itl's commands that wait */
@@ -362,7 +362,7 @@ extern const char *const lu_primitive_names[PRIMITIVES];	/* "ats", ... */
 
 struct lu_config {
 	struct volume_config volume;
-	uint32_t	 block_size;		/* 512 or 4096; 0: 512, or the device's */
+	uint32_t	 block_size;	/* 512, 4096; 0: the device's, or 512 */
 	uint32_t	 physical_block_size;	/* 0: as found */
 	uint8_t		 naa[16];
 	uint8_t		 naa_len;		/* 8 or 16 */
@@ -429,7 +429,8 @@ void lu_get_space(struct lu *lu, struct lu_space *s);
 /* Counters; each worker has its own set, the sum is told. */
 enum lu_counter {
 	LU_READS, LU_READ_BYTES, LU_WRITES, LU_WRITE_BYTES, LU_OTHERS,
-	LU_ERRORS,		/* CHECK CONDITION but for UNIT ATTENTION, MISCOMPARE */
+	LU_ERRORS,		/* CHECK CONDITION, but for UNIT ATTENTION
+				 * and MISCOMPARE */
 	LU_CONFLICTS, LU_ABORTS,
 	LU_ATS, LU_ATS_BYTES, LU_ATS_MISCOMPARES,
 	LU_CLONE, LU_CLONE_BYTES, LU_ZERO, LU_ZERO_BYTES,

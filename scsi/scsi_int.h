@@ -15,16 +15,16 @@
 /* ---- the command table ------------------------------------------------- */
 
 enum op_flag {
-	OP_IN		= 1 << 0,	/* Data-In: an answer of at most REPLY_MAX */
-	OP_OUT		= 1 << 1,	/* Data-Out: all of it (length bytes, at most
-					 * BUF_MAX) is in cmd->data before start() */
+	OP_IN		= 1 << 0,	/* Data-In: an answer up to REPLY_MAX */
+	OP_OUT		= 1 << 1,	/* Data-Out: length bytes, all of them in
+					 * cmd->data before start() */
 	OP_PIECES	= 1 << 2,	/* moves its data itself, by pieces */
 	OP_RANGE	= 1 << 3,	/* lba and nblocks are checked */
 	OP_WRITES	= 1 << 4,	/* changes the medium: write protect */
 	OP_NO_LU	= 1 << 5,	/* answers where no logical unit is */
-	OP_NO_MEDIUM	= 1 << 6,	/* answers while the volume is degraded */
-	OP_UA_KEEPS	= 1 << 7,	/* runs beside a pending unit attention */
-	OP_RESV_OK	= 1 << 8,	/* runs under another's SPC-2 reservation */
+	OP_NO_MEDIUM	= 1 << 6,	/* answers while it is degraded */
+	OP_UA_KEEPS	= 1 << 7,	/* runs beside a unit attention */
+	OP_RESV_OK	= 1 << 8,	/* runs beside a reservation */
 	OP_FUA_DPO	= 1 << 9,	/* byte 1 has DPO (10h) and FUA (08h) */
 	OP_BULK		= 1 << 10,	/* yields to everything else */
 	OP_ATS		= 1 << 11,	/* exists while the primitive is on */
@@ -32,13 +32,13 @@ enum op_flag {
 	OP_ZERO		= 1 << 13,
 	OP_DELETE	= 1 << 14,
 	OP_EXACT	= 1 << 15,	/* EDTL must be what the CDB asks for */
-	OP_WLUN		= 1 << 16,	/* the REPORT LUNS well known unit too */
+	OP_WLUN		= 1 << 16,	/* at the well known unit too */
 };
 
 /* Where LBA and number of blocks stand in the CDB. */
 enum cdb_shape { SHAPE_NONE, SHAPE_6, SHAPE_10, SHAPE_12, SHAPE_16,
 		 SHAPE_CAW,	/* Data-Out: twice the blocks */
-		 SHAPE_WS10, SHAPE_WS16,	/* Data-Out: one block, or none */
+		 SHAPE_WS10, SHAPE_WS16,	/* Data-Out: a block, or none */
 		 SHAPE_LBA16 };	/* LBA at 2, no block count */
 
 /* One row for each operation code and service action that we implement. */
@@ -49,9 +49,8 @@ struct scsi_op {
 	uint8_t		 len;		/* of the CDB */
 	uint32_t	 flags;		/* enum op_flag */
 	enum cdb_shape	 shape;
-	uint8_t		 length_at, length_size;	/* allocation or parameter
-							 * list length; size 0:
-							 * none */
+	/* Allocation or parameter list length; size 0: none. */
+	uint8_t		 length_at, length_size;
 	uint8_t		 usage[16];	/* CDB USAGE DATA: the bits we look at;
 					 * opcode and service action as such */
 	enum scsi_result (*start)(struct scsi_cmd *cmd);
@@ -113,7 +112,7 @@ void scsi_start(struct scsi_cmd *cmd);
 /* Refusals with their detail, each one line at the caller. */
 enum scsi_result bad_field(struct scsi_cmd *cmd, unsigned byte, unsigned bit);
 enum scsi_result bad_param(struct scsi_cmd *cmd, enum scsi_result r,
-			   unsigned byte);	/* field pointer into the list */
+			   unsigned byte);	/* of the list */
 enum scsi_result lba_error(struct scsi_cmd *cmd, uint64_t lba);
 enum scsi_result miscompare_at(struct scsi_cmd *cmd, uint64_t offset);
 /* errno -> result: the only place. */
@@ -220,7 +219,7 @@ struct itl {
 	_Atomic uint32_t ua;		/* pending, 1 << enum unit_attention */
 	struct list	 in_lu;		/* lu->itls, under lu->mutex */
 	struct list	 waiting;	/* commands behind a gate, in order */
-	unsigned	 commands;	/* in the layer, waiting ones included */
+	unsigned	 commands;	/* in the layer, those that wait too */
 	unsigned	 running;	/* of these, executing */
 	bool		 ordered;	/* an ORDERED command runs */
 	struct edefer	 drain;		/* look at waiting again */
@@ -254,7 +253,7 @@ struct nexus {
 	void		(*lost)(void *arg);
 	void		*lost_arg;
 	struct edefer	 lost_defer;
-	void		*copy_results;		/* xcopy_desc.c: kept list ids */
+	void		*copy_results;		/* xcopy_results.c */
 };
 
 /* Posts a unit attention to all I_T_L nexuses of lu but that of except (may be

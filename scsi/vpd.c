@@ -28,7 +28,8 @@ static void serial_number(struct scsi_cmd *cmd, struct out *o)
 /* ---- 83h --------------------------------------------------------------- */
 
 enum { BINARY = 1, ASCII = 2, UTF8 = 3 };		/* code set */
-enum { OF_LU = 0x00, OF_PORT = 0x10, OF_TARGET = 0x20 };	/* association */
+/* association */
+enum { OF_LU = 0x00, OF_PORT = 0x10, OF_TARGET = 0x20 };
 #define ISCSI_PORT	0x50	/* protocol identifier, first byte */
 #define PIV		0x80	/* protocol identifier valid */
 

@@ -121,7 +121,8 @@ START_TEST(a_unit_attention_comes_before_a_conflict_but_after_the_cdb)
 {
 	ck_assert(rig_good(run(1, 0, cdb_reserve6())));
 	ua_post(rig.lu[0], UA_MODE_CHANGED, NULL);
-	ck_assert(rig_sense(run(0, 0, cdb_with(cdb_tur(), 2, 1)), 0x5, 0x24, 0));
+	ck_assert(rig_sense(run(0, 0, cdb_with(cdb_tur(), 2, 1)), 0x5, 0x24,
+			    0x00));
 	ck_assert(rig_sense(run(0, 0, cdb_tur()), 0x6, 0x2a, 0x01));
 	ck_assert_int_eq(run(0, 0, cdb_tur())->scsi.status,
 			 STATUS_RESERVATION_CONFLICT);
@@ -135,8 +136,8 @@ START_TEST(writes_to_what_is_read_only_are_7_27_00)
 	ck_assert(rig_sense(run_out(0, 0, cdb_write10(0, 1), block, 512), 0x7,
 			    0x27, 0x00));
 	/* before the range is looked at, and before UNMAP's list is */
-	ck_assert(rig_sense(run_out(0, 0, cdb_write16(UINT64_MAX, 1), block, 512),
-			    0x7, 0x27, 0x00));
+	ck_assert(rig_sense(run_out(0, 0, cdb_write16(UINT64_MAX, 1), block,
+				    512), 0x7, 0x27, 0x00));
 	ck_assert(rig_untouched(0, 0, 512));
 }
 END_TEST

@@ -96,7 +96,8 @@ START_TEST(saved_values_and_unknown_pages_are_refused)
 
 	ck_assert(rig_sense(page(SAVED, 0x3f), 0x5, 0x39, 0x00));
 	ck_assert(rig_sense(page(CURRENT, 0x05), 0x5, 0x24, 0x00));
-	ck_assert(rig_sense(run_in(0, 0, cdb_with(c, 3, 1), 255), 0x5, 0x24, 0));
+	ck_assert(rig_sense(run_in(0, 0, cdb_with(c, 3, 1), 255), 0x5, 0x24,
+			    0x00));
 	ck_assert(rig_good(run_in(0, 0, cdb_with(c, 3, 0xff), 255)));
 }
 END_TEST

@@ -36,7 +36,7 @@ static void end_one(void)
 START_TEST(a_new_mapping_starts_with_a_unit_attention_of_its_own)
 {
 	enter(0);
-	ck_assert_int_eq(nexus_map(rig.nexus[0], 5, rig.lu[0], false, false), 0);
+	ck_assert(!nexus_map(rig.nexus[0], 5, rig.lu[0], false, false));
 	ck_assert(rig_sense(run(0, 5, cdb_tur()), 0x6, 0x29, 0x00));
 	ck_assert(rig_good(run(0, 5, cdb_tur())));
 	ck_assert_int_eq(drain_attentions(0, 0), 0);
@@ -79,8 +79,8 @@ START_TEST(a_read_only_mapping_protects_for_that_nexus_alone)
 	ck_assert(rig_sense(run_out(0, 5, cdb_write10(0, 1), block, 512), 0x7,
 			    0x27, 0x00));
 	ck_assert(rig_good(run_out(0, 0, cdb_write10(0, 1), block, 512)));
-	ck_assert_int_eq(run_in(0, 5, cdb_mode_sense6(0, 0x3f, 255), 255)->in[2],
-			 0x90);
+	ck_assert_int_eq(run_in(0, 5, cdb_mode_sense6(0, 0x3f, 255),
+				255)->in[2], 0x90);
 	maps_changed();
 }
 END_TEST

@@ -41,7 +41,8 @@ END_TEST
 START_TEST(some_commands_are_answered_beside_a_reservation)
 {
 	run(0, 0, cdb_reserve6());
-	ck_assert(rig_good(run_in(1, 0, cdb_inquiry(STANDARD_INQUIRY, 96), 96)));
+	ck_assert(rig_good(run_in(1, 0, cdb_inquiry(STANDARD_INQUIRY, 96),
+				  96)));
 	ck_assert(rig_good(run_in(1, 0, cdb_report_luns(0, 96), 96)));
 	ck_assert(rig_good(run_in(1, 0, cdb_request_sense(false, 18), 18)));
 	ck_assert(rig_good(run_in(1, 0, cdb_read_capacity10(), 8)));

@@ -38,7 +38,8 @@ END_TEST
 START_TEST(inquiry_and_report_luns_leave_it_pending)
 {
 	ua_post(rig.lu[0], UA_CAPACITY_CHANGED, NULL);
-	ck_assert(rig_good(run_in(0, 0, cdb_inquiry(STANDARD_INQUIRY, 96), 96)));
+	ck_assert(rig_good(run_in(0, 0, cdb_inquiry(STANDARD_INQUIRY, 96),
+				  96)));
 	ck_assert(rig_good(run_in(0, 0, cdb_report_luns(0, 64), 64)));
 	ck_assert(told(0, 0x2a, 0x09));
 }
