@@ -61,6 +61,10 @@ static void buffer_ready(struct buf_waiter *w)
 {
 	struct task *t = container_of(w, struct task, waiter);
 
+	if (t->wait == WAIT_DATA) {
+		task_progress(t);
+		return;
+	}
 	if (t->wait != WAIT_BUFFER)
 		return;
 	if (task_buffer_try(t, t->buf_want))

@@ -126,6 +126,20 @@ static void shift(struct task *t, uint32_t off)
 	t->base = off;
 }
 
+/* A place for all that the SCSI layer asked for, before any R2T goes out; what
+ * came already moves along.  false: task_progress() will try again. */
+static bool make_room(struct task *t)
+{
+	if (t->want - t->base > t->room &&
+	    !task_buffer_try(t, t->want - t->base)) {
+		if (!list_linked(&t->waiter.link))
+			worker_buf_wait(t->conn->worker, &t->waiter);
+		return false;
+	}
+	worker_buf_unwait(&t->waiter);
+	return true;
+}
+
 /* Is what the SCSI layer asked for there? */
 static bool data_there(struct task *t)
 {
@@ -134,8 +148,7 @@ static bool data_there(struct task *t)
 	shift(t, t->off);
 	if (t->have >= t->want)
 		return true;
-	assert(t->want - t->base <= t->cmd.data_size);
-	if (!t->fault)
+	if (!t->fault && make_room(t))
 		ask(t);
 	return false;
 }
