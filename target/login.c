@@ -195,9 +195,15 @@ static enum refusal begin_session(struct conn *c)
 		.tsih		= be16_get(l->first.tsih),
 		.cmd_sn		= be32_get(l->first.cmd_sn),
 	};
+	enum refusal why;
 
 	if (!l->named)
 		return REFUSE_NO_INITIATOR;
+	if (!l->auth_needed) {		/* still so? */
+		why = auth_need(l);
+		if (why || l->auth_needed)
+			return why ? why : REFUSE_NEEDS_CHAP;
+	}
 	if (keys_finish(&c->params, l->seen))
 		return REFUSE_BURST;
 	memcpy(r.isid, l->first.isid, sizeof(r.isid));

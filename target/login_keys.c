@@ -106,6 +106,18 @@ static enum refusal check_target(struct conn *c, struct login *l)
 	return REFUSE_TARGET_ERROR;
 }
 
+/* What a target tells of itself, once it is named. */
+static void put_target(const struct conn *c, struct login *l)
+{
+	char alias[ALIAS_TEXT];
+
+	if (l->discovery)
+		return;
+	text_put_number(&l->reply, "TargetPortalGroupTag", c->group);
+	if (tgt_alias(l->target, alias))
+		text_put(&l->reply, "TargetAlias", alias);
+}
+
 /* The first keys of a login must say who wants what. */
 static enum refusal check_names(struct conn *c, struct login *l)
 {
@@ -124,8 +136,7 @@ static enum refusal check_names(struct conn *c, struct login *l)
 	if (why)
 		return why;
 	l->named = true;
-	if (!l->discovery)
-		text_put_number(&l->reply, "TargetPortalGroupTag", c->group);
+	put_target(c, l);
 	return REFUSE_NOT;
 }
 

@@ -2,6 +2,7 @@
 #include "target/tgt_int.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,18 @@ int tgt_chap_users(const char *iqn, const char *initiator,
 	}
 	world_unlock(w);
 	return n;
+}
+
+bool tgt_alias(const char *iqn, char *buf)
+{
+	struct world *w = world_lock();
+	const struct conf_target *t = conf_find_target(w->conf, iqn);
+	bool known = t && t->alias && t->alias[0];
+
+	if (known)
+		snprintf(buf, ALIAS_TEXT, "%s", t->alias);
+	world_unlock(w);
+	return known;
 }
 
 uint16_t tgt_rtpi(const char *iqn, uint16_t group)

@@ -54,6 +54,10 @@ struct chap_user {
 int tgt_chap_users(const char *iqn, const char *initiator,
 		   struct chap_user *users);
 
+/* The alias of a target into buf (at least ALIAS_TEXT bytes); false: none. */
+#define ALIAS_TEXT 256
+bool tgt_alias(const char *iqn, char *buf);
+
 /*
  * A session of a target begins, on its worker, before its first command: access
  * is checked once more, the LUNs that it may see are mapped into its nexus, and

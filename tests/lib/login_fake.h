@@ -128,6 +128,13 @@ int tgt_chap_users(const char *iqn, const char *initiator,
 	return fake.nusers;
 }
 
+bool tgt_alias(const char *iqn, char *buf)
+{
+	ck_assert_ptr_nonnull(iqn);
+	snprintf(buf, ALIAS_TEXT, "An alias");
+	return true;
+}
+
 void tgt_discover(const struct tgt_peer *peer,
 		  void (*emit)(void *arg, const char *iqn), void *arg)
 {

@@ -14,6 +14,7 @@ START_TEST(login_in_one_request_gives_a_session)
 	ck_assert_uint_eq(be32_get(fake.bhs.login_response.itt), 0x77);
 	ck_assert(fake.logged_in);
 	ck_assert(fake_said("TargetPortalGroupTag=7"));
+	ck_assert(fake_said("TargetAlias=An alias"));
 	ck_assert(fake_said("HeaderDigest=CRC32C"));
 	ck_assert(fake_said("MaxRecvDataSegmentLength=262144"));
 	ck_assert(fake_said("InitialR2T=No"));

@@ -129,6 +129,16 @@ START_TEST(there_is_no_way_around_chap)
 }
 END_TEST
 
+START_TEST(users_that_come_during_login_count)
+{
+	SAY(SECURITY | TO_OPERATIONAL, NAMES "AuthMethod=None\0");
+	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
+	need_chap();
+	SAY(OPERATIONAL | TO_FULL, "");
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
 START_TEST(transit_before_the_exchange_ended_is_not_granted)
 {
 	need_chap();
@@ -178,6 +188,7 @@ int main(void)
 		       chap_refuses_mutual_authentication_that_is_not_set_up);
 	tcase_add_loop_test(tc, there_is_no_way_around_chap, 0,
 			    (int)ARRAY_SIZE(ways_around_chap));
+	tcase_add_test(tc, users_that_come_during_login_count);
 	tcase_add_test(tc, transit_before_the_exchange_ended_is_not_granted);
 	tcase_add_test(tc, challenge_is_good_for_one_answer);
 	tcase_add_test(tc, initiator_that_has_no_user_here_is_refused);
