@@ -210,7 +210,8 @@ void volume_async(struct volume *v, struct vwork *w)
 
 int volume_resize(struct volume *v, uint64_t size)
 {
-	uint8_t *data = calloc(1, size), *mapped = calloc(1, size / FAKE_UNIT + 1);
+	uint8_t *data = calloc(1, size);
+	uint8_t *mapped = calloc(1, size / FAKE_UNIT + 1);
 
 	assert(data && mapped);
 	memcpy(data, v->data, MIN(size, v->size));

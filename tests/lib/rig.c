@@ -155,7 +155,8 @@ static void make_lu(unsigned i)
 static void make_nexus(unsigned i)
 {
 	struct nexus_config config = {
-		.initiator = "iqn.2026-11.test:i", .target = "iqn.2026-11.test:t",
+		.initiator = "iqn.2026-11.test:i",
+		.target = "iqn.2026-11.test:t",
 		.tpgt = 1, .rtpi = 1, .worker = i, .find_lu = find_lu,
 	};
 	unsigned lun;

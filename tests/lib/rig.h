@@ -51,7 +51,7 @@ uint8_t rig_byte(uint64_t off);
  * in or out.  Freed by rig_teardown(). */
 struct rig_cmd *rig_new(unsigned nexus, unsigned lun);
 void rig_submit(struct rig_cmd *c, uint32_t edtl, bool in);
-void rig_move(struct rig_cmd *c);	/* held data moves, the command goes on */
+void rig_move(struct rig_cmd *c);	/* held data moves, and it goes on */
 void rig_abort(struct rig_cmd *c);
 
 /* Builders: opcode and fields of the usual shapes. */

@@ -52,7 +52,7 @@ START_TEST(a_match_writes_the_second_half)
 }
 END_TEST
 
-START_TEST(a_miscompare_tells_the_first_byte_that_differs_and_writes_nothing)
+START_TEST(a_miscompare_tells_the_first_byte_and_writes_nothing)
 {
 	static const uint16_t at[] = { 0, 1, 27, 63, 64, 65, 511, 512, 1023 };
 	struct rig_cmd *c = rig_16(rig_new(0, 0), 0x89, 4, 0);
@@ -354,7 +354,7 @@ static void add(TCase *tc)
 {
 	tcase_add_test(tc, a_match_writes_the_second_half);
 	tcase_add_loop_test(tc,
-		a_miscompare_tells_the_first_byte_that_differs_and_writes_nothing,
+		a_miscompare_tells_the_first_byte_and_writes_nothing,
 		0, 9);
 	tcase_add_test(tc, zero_blocks_are_no_error);
 	tcase_add_test(tc, the_last_block_can_be_compared);

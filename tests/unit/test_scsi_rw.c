@@ -322,7 +322,8 @@ END_TEST
 
 START_TEST(a_write_aborted_while_it_waits_for_its_range_writes_nothing)
 {
-	struct rig_cmd *caw = rig_caw(1, 0, 1, 0xbb), *c = rig_write(0, 0, 2, 1);
+	struct rig_cmd *caw = rig_caw(1, 0, 1, 0xbb);
+	struct rig_cmd *c = rig_write(0, 0, 2, 1);
 
 	rig_abort(c);
 	ck_assert_uint_eq(c->done, 1);
