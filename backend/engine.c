@@ -37,7 +37,7 @@ int engine_init(struct engine *e, const struct engine_ops *ops)
 	e->ops = ops;
 	e->now = clock_now();
 	e->running = false;
-	e->inflight = 0;
+	e->busy = 0;
 	e->bufs = NULL;
 	list_init(&e->ended);
 	list_init(&e->ready);
@@ -86,7 +86,7 @@ void engine_free(struct engine *e)
 	if (!e)
 		return;
 	assert(!e->running);
-	assert(!e->inflight);
+	assert(!e->busy);
 	bufpool_free(e->bufs);
 	e->ops->close(e);
 }
@@ -108,7 +108,7 @@ struct engine *engine_self(void)
 
 uint64_t engine_now(const struct engine *e)
 {
-	return e->now;
+	return e->running ? e->now : clock_now();
 }
 
 static void engine_wake(struct engine *e)
@@ -205,7 +205,7 @@ static bool run_ended(struct engine *e)
 		struct ereq *r = list_first(&batch, struct ereq, link);
 
 		list_del(&r->link);
-		e->inflight--;
+		e->busy--;
 		r->done(r);
 	}
 	return true;
@@ -305,7 +305,7 @@ void engine_submit(struct engine *e, struct ereq *r)
 	list_init(&r->link);
 	r->moved = 0;
 	r->state = 0;
-	e->inflight++;
+	e->busy++;
 
 	switch (r->op) {
 	case EREQ_SEND:

@@ -31,7 +31,7 @@ enum engine_kind { ENGINE_AUTO, ENGINE_URING, ENGINE_AIO };
 
 struct engine_config {
 	enum engine_kind kind;	/* AUTO: io_uring where the kernel has it */
-	size_t		 buf_total;	/* the engine's buffer pool, lib/buf.h; 0: none */
+	size_t		 buf_total;	/* its lib/buf.h pool; 0: none */
 	size_t		 buf_reserve;
 };
 
@@ -51,7 +51,7 @@ const char *engine_name(const struct engine *e);	/* "io_uring", "aio" */
 struct bufpool *engine_bufs(struct engine *e);
 /* The engine that runs on the calling thread, or NULL.  Any thread. */
 struct engine *engine_self(void);
-/* CLOCK_MONOTONIC in nanoseconds, read once a turn. */
+/* CLOCK_MONOTONIC in nanoseconds, read once a turn (anew, where none runs). */
 uint64_t engine_now(const struct engine *e);
 
 /*
@@ -139,9 +139,11 @@ enum ereq_flag {
  * One request.  The caller owns the struct, the iov array and the memory that
  * it points to, and lends all of them from engine_submit() until done(): the
  * engine may change the array, iov and niov (and len, for SEND).  A descriptor
- * is closed only after the done() of its last request.  done() is called exactly once, on the engine's
- * thread, never from inside engine_submit() or engine_cancel().  Short
- * transfers, EINTR and EAGAIN end inside the engine.
+ * is closed only after the done() of its last request.
+ *
+ * done() is called exactly once, on the engine's thread, never from inside
+ * engine_submit() or engine_cancel().  Short transfers, EINTR and EAGAIN end
+ * inside the engine.
  */
 struct ereq {
 	enum ereq_op	 op;

@@ -51,7 +51,7 @@ struct engine {
 	const struct engine_ops *ops;
 	uint64_t	 now;
 	bool		 running;
-	unsigned	 inflight;	/* requests that have not ended */
+	unsigned	 busy;	/* requests that have not ended */
 	int		 wake_fd;	/* eventfd */
 	struct list	 ended;		/* requests whose done() is due */
 	struct list	 ready;		/* struct edefer */
@@ -95,8 +95,9 @@ enum {
 	REQ_ENDED	= 1 << 4,	/* on engine.ended */
 };
 
-/* Larger ones keep the other connections waiting for their memcpy. */
-#define INLINE_MAX (64u << 10)
+/* Bytes of a turn that are moved on the engine's own thread: more keep the
+ * other connections waiting for the copying. */
+#define INLINE_MAX (256u << 10)
 
 bool ereq_is_socket(const struct ereq *r);
 /* One call for r returned res (bytes, or -errno).  True: r has ended and

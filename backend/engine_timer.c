@@ -150,7 +150,7 @@ void etimer_start(struct engine *e, struct etimer *t, uint64_t ms)
 {
 	assert(t->fire);
 	list_del(&t->link);
-	t->due = e->now + MIN(ms, TIMEOUT_MAX_MS) * 1000000;
+	t->due = engine_now(e) + MIN(ms, TIMEOUT_MAX_MS) * 1000000;
 	wheel_add(&e->wheel, t);
 }
 

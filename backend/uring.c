@@ -4,8 +4,9 @@
  * The engine on io_uring: sockets, disks and the wake-up share one ring, and a
  * turn makes one system call, io_uring_enter().
  *
- * The one exception is a turn with a single small disk request: done inline it
- * costs less than another pass through the ring.
+ * The exceptions are small disk requests for which a plain call costs less than
+ * another pass through the ring: one that is alone in its turn, and writes that
+ * the ring would hand to a thread.
  */
 
 #include <assert.h>
@@ -33,11 +34,11 @@ struct uring {
 	struct io_uring	 ring;
 	bool		 enabled;
 	bool		 wake_armed;
-	uint64_t	 wake_count;	/* what the eventfd was read into */
 	struct list	 pending;	/* wait for room in the SQ */
 	struct list	 cancels;	/* in the kernel, to be cancelled */
 	struct list	 disk;		/* READ and WRITE of this turn */
 	unsigned	 ndisk;
+	uint64_t	 inline_left;	/* bytes that may yet go inline */
 };
 
 static struct uring *uring_of(struct engine *e)
@@ -161,19 +162,33 @@ static void uring_cancel(struct engine *e, struct ereq *r)
 	list_add_tail(&u->cancels, &r->link);
 }
 
-/* Decides how the disk requests of the turn go: one alone inline, several
- * together through the ring. */
+/*
+ * Is r better done here than by the ring?  Alone in its turn it is: the ring
+ * would want a second pass.  So is a write to a file that refuses RWF_NOWAIT,
+ * since the ring would hand it to another thread.
+ */
+static bool wants_inline(const struct uring *u, const struct ereq *r)
+{
+	if (r->len > u->inline_left || !ereq_inline_ok(r))
+		return false;
+	return u->ndisk == 1 || !(r->flags & EREQ_NOWAIT);
+}
+
+/* Decides how the disk requests of the turn go. */
 static void uring_flush(struct engine *e)
 {
 	struct uring *u = uring_of(e);
-	bool alone = u->ndisk == 1;
 
 	while (!list_empty(&u->disk)) {
 		struct ereq *r = list_first(&u->disk, struct ereq, link);
 
 		list_del(&r->link);
-		if (alone && r->len <= INLINE_MAX && ereq_inline_ok(r) &&
-		    ereq_try(r))
+		if (!wants_inline(u, r)) {
+			queue(u, r);
+			continue;
+		}
+		u->inline_left -= r->len;
+		if (ereq_try(r))
 			engine_ended(e, r, r->result);
 		else
 			queue(u, r);
@@ -190,8 +205,8 @@ static void arm_wake(struct uring *u)
 	sqe = io_uring_get_sqe(&u->ring);
 	if (!sqe)
 		return;
-	io_uring_prep_read(sqe, u->engine.wake_fd, &u->wake_count,
-			   sizeof(u->wake_count), 0);
+	/* Each write to the eventfd is an event, so nobody need read it. */
+	io_uring_prep_poll_multishot(sqe, u->engine.wake_fd, POLLIN);
 	io_uring_sqe_set_data64(sqe, UD_WAKE);
 	u->wake_armed = true;
 }
@@ -233,8 +248,9 @@ static void uring_wait(struct engine *e, uint64_t ns)
 	struct __kernel_timespec ts;
 	struct io_uring_cqe *cqe;
 
+	u->inline_left = INLINE_MAX;
 	while (!fill_sq(u))
-		if (io_uring_submit(&u->ring) < 0) {
+		if (io_uring_submit(&u->ring) <= 0) {
 			ns = 0;
 			break;
 		}
@@ -278,7 +294,7 @@ static void complete(struct uring *u, struct ereq *r, int res)
 		queue(u, r);
 		return;
 	}
-	u->engine.inflight--;
+	u->engine.busy--;
 	r->done(r);
 }
 
@@ -293,7 +309,7 @@ static void uring_reap(struct engine *e)
 
 		n++;
 		if (ud == UD_WAKE)
-			u->wake_armed = false;
+			u->wake_armed = cqe->flags & IORING_CQE_F_MORE;
 		else if (ud != UD_IGNORE)
 			complete(u, (struct ereq *)(uintptr_t)ud, cqe->res);
 	}
@@ -360,8 +376,10 @@ static bool ring_suffices(struct io_uring *ring)
 		IORING_OP_ASYNC_CANCEL,
 	};
 	struct io_uring_probe *probe;
-	bool ok = ring->features & IORING_FEAT_NODROP &&
-		  ring->features & IORING_FEAT_EXT_ARG;
+	/* RSRC_TAGS came with multishot polls, which have no flag. */
+	unsigned features = IORING_FEAT_NODROP | IORING_FEAT_EXT_ARG |
+			    IORING_FEAT_RSRC_TAGS;
+	bool ok = (ring->features & features) == features;
 
 	probe = io_uring_get_probe_ring(ring);
 	if (!probe)
@@ -420,6 +438,7 @@ struct engine *uring_new(int *ret_err)
 	u->enabled = false;
 	u->wake_armed = false;
 	u->ndisk = 0;
+	u->inline_left = INLINE_MAX;
 	list_init(&u->pending);
 	list_init(&u->cancels);
 	list_init(&u->disk);

@@ -75,8 +75,8 @@ START_TEST(posts_of_each_thread_arrive_once_and_in_order)
 }
 END_TEST
 
-/* Two engines that throw one post to and fro: each throw finds the other one
- * asleep or about to be. */
+/* Two engines that throw one post back and forth: each throw finds the other
+ * one asleep or about to be. */
 struct rally {
 	struct epost post;
 	struct engine *e[2];
