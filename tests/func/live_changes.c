@@ -73,7 +73,7 @@ START_TEST(ats_is_switched_off_under_sessions_only_by_force)
 	struct cmd c = cmd_caw(0, 1, buf, 1024);
 
 	adm_refused(d, "volume set vol vaai.ats=off");
-	ck_assert_msg(strstr(d->err, "--force"), "%s", d->err);
+	ck_assert_msg(strstr(d->err, "force"), "%s", d->err);
 	adm_ok(d, "volume set vol vaai.ats=off --force");
 	told(host, 0, 0x3f03);
 	told(other, 0, 0x3f03);

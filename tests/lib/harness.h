@@ -107,8 +107,9 @@ void skip_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* main() of a functional test: runs the case, cleans up, prints the sum that
  * tests/run counts. */
 int func_run(const char *name, TCase *tc);
-/* Called after each case by func_run(); other helpers add theirs. */
-void at_case_end(void (*fn)(void));
+/* Called by func_run() after each case, and after the last one before daemons
+ * are stopped (last is true); other helpers add theirs. */
+void at_case_end(void (*fn)(bool last));
 
 #define adm_ok(d, ...) do { \
 	int adm_rc_ = adm(d, __VA_ARGS__); \

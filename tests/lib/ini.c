@@ -24,14 +24,14 @@ const char *ini_error(void)
 	return last_error;
 }
 
-static void drop_all(void)
+static void drop_all(bool last)
 {
 	struct ini *i, *next;
 
 	sweeping = true;
 	for (i = open_ones; i; i = next) {
 		next = i->next;
-		if (!i->kept)
+		if (last || !i->kept)
 			ini_drop(i);
 	}
 	sweeping = false;

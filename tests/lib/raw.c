@@ -19,8 +19,9 @@
 
 static struct raw *open_ones;
 
-static void close_all(void)
+static void close_all(bool last)
 {
+	(void)last;
 	while (open_ones)
 		raw_close(open_ones);
 }
