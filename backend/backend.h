@@ -115,7 +115,8 @@ uint64_t volume_size(const struct volume *v);	/* bytes */
 const char *volume_name(const struct volume *v);
 const char *volume_path(const struct volume *v);
 const char *volume_kind(const struct volume *v);
-/* Valid once the volume was opened the first time. */
+/* Says little (blocks of 512 bytes, no methods) before the volume was online
+ * for the first time. */
 const struct volume_caps *volume_caps(const struct volume *v);
 /* How a copy from src to dst would go now. */
 enum volume_method volume_copy_method(const struct volume *src,

@@ -115,6 +115,7 @@ struct volume {
 	_Atomic(const struct volume_ops *) ops;
 	void		*priv;		/* the kind's own */
 	struct volume_caps caps;
+	atomic_bool	 has_caps;	/* it was online once */
 	bool		 stable_writes;	/* nothing to flush */
 
 	_Atomic uint64_t size;
@@ -240,7 +241,6 @@ struct fdvol {
 	int		 sync_fd;
 	unsigned	 read_flags, write_flags;	/* enum ereq_flag */
 	bool		 inline_writes;	/* writes know no RWF_NOWAIT */
-	bool		 capped;	/* reads neither: may fill the ring */
 	uint32_t	 mem_align;	/* of buffers, 1: any */
 	uint32_t	 granule;	/* block of the file system */
 	dev_t		 dev;		/* of the file system */

@@ -112,7 +112,6 @@ static void block_io_flags(struct volume *v, struct fdvol *f)
 		f->read_flags = nowait ? EREQ_NOWAIT : 0;
 		f->inline_writes = nowait;
 	}
-	f->capped = !nowait;
 }
 
 static int block_probe(struct volume *v, struct fdvol *f)

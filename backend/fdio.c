@@ -91,13 +91,17 @@ static void ring_submit(struct breq *b)
 	engine_submit(b->engine, &b->io);
 }
 
-/* Requests that cannot be tried without waiting each take a thread of the
- * ring's; a volume that hangs must not take them all. */
-static void io_submit_capped(struct volume *v, struct breq *b)
+/*
+ * A request that cannot be tried without waiting, or that waits by its nature,
+ * takes a thread of the ring's; a volume that hangs must not take them all.
+ * Urgent ones are few and wait for nobody.
+ */
+static void io_submit_capped(struct breq *b)
 {
-	const struct fdvol *f = v->priv;
+	bool may_wait = !(b->io.flags & EREQ_NOWAIT) ||
+			(b->io.flags & EREQ_DSYNC);
 
-	if (!f->capped)
+	if (!may_wait || (b->own & OWN_URGENT))
 		engine_submit(b->engine, &b->io);
 	else if (b->slot->ring < IOWQ_PER_VOLUME)
 		ring_submit(b);
@@ -167,7 +171,7 @@ static void io_start(struct breq *b)
 	b->io.done = io_done;
 	if (((uintptr_t)b->data & (f->mem_align - 1)) && !bounce(b))
 		return;
-	io_submit_capped(b->vol, b);
+	io_submit_capped(b);
 }
 
 void fdio_read(struct volume *v, struct breq *b)

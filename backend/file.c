@@ -143,7 +143,6 @@ static void file_io_flags(struct volume *v, struct fdvol *f,
 	f->read_flags = direct | (fs->nowait_read ? EREQ_NOWAIT : 0);
 	f->write_flags = direct | (fs->nowait_write ? EREQ_NOWAIT : 0);
 	f->inline_writes = !fs->nowait_write && fs->nowait_read && !direct;
-	f->capped = !fs->nowait_read;
 	f->granule = fs->granule;
 	f->reflink = fs->reflink;
 }

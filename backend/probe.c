@@ -140,8 +140,8 @@ static void try_all(const char *folder, int fd, bool direct,
 	free(buf);
 }
 
-/* In a folder where nothing can be made, what can be tried without harm is to
- * punch where the file has ended. */
+/* In a folder where nothing can be made, the one trial without harm is to punch
+ * where the file has ended. */
 static void try_beyond_end(int fd, struct fs_caps *caps)
 {
 	struct stat st;

@@ -84,9 +84,15 @@ const char *volume_kind(const struct volume *v)
 	return ops ? ops->kind : file_ops.kind;
 }
 
+/* Attempts to open fill v->caps on their thread: nobody looks before one has
+ * succeeded. */
 const struct volume_caps *volume_caps(const struct volume *v)
 {
-	return &v->caps;
+	static const struct volume_caps unknown = {
+		.block_size = 512, .physical_block_size = 4096,
+	};
+
+	return atomic_load(&v->has_caps) ? &v->caps : &unknown;
 }
 
 bool volume_write_back(const struct volume *v)
@@ -262,6 +268,8 @@ static void opened(struct vwork *w)
 	if (v->closing)
 		return;			/* the timer sees to the rest */
 	assert(w->error || (v->caps.block_size && volume_size(v)));
+	if (!w->error)
+		atomic_store(&v->has_caps, true);
 	atomic_store(&v->error, w->error);
 	atomic_store(&v->state, state);
 	if (w->error)
