@@ -157,10 +157,10 @@ static void third_party_copy(struct scsi_cmd *cmd, struct out *o)
 
 	out_be16(o, 0x0008);			/* supported descriptors */
 	out_be16(o, 0x0004);
-	out_u8(o, 2);
+	out_u8(o, 3);
 	out_u8(o, 0x02);
+	out_u8(o, 0x0a);
 	out_u8(o, 0xe4);
-	out_u8(o, 0);
 
 	out_be16(o, 0x000c);			/* supported CSCD ids */
 	out_be16(o, 0x0004);
