@@ -2,6 +2,7 @@
 #include "target/ctl_int.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,4 +112,19 @@ json_t *size_json(uint64_t bytes)
 json_t *text_or_null(const char *s)
 {
 	return s ? json_string(s) : json_null();
+}
+
+json_t *peer_text(const char *s)
+{
+	json_t *text = json_string(s);
+	char plain[ISCSI_NAME_MAX];
+	size_t i;
+
+	if (text)
+		return text;
+	snprintf(plain, sizeof(plain), "%s", s);
+	for (i = 0; plain[i]; i++)
+		if ((unsigned char)plain[i] >= 0x80)
+			plain[i] = '?';
+	return json_string(plain);
 }

@@ -34,6 +34,8 @@ json_t *user_json(const char *iqn, const struct conf_user *u);
 json_t *sessions_json(const char *iqn);		/* NULL: all */
 json_t *size_json(uint64_t bytes);	/* "64M", or a number */
 json_t *text_or_null(const char *s);
+/* What a peer called itself: bytes that are no UTF-8 as '?'. */
+json_t *peer_text(const char *s);
 
 /* Volumes as objects, allocated space included: it is fetched, then the call is
  * answered, with the first alone when one is true. */

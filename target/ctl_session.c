@@ -34,10 +34,11 @@ static json_t *session_json(const struct session_info *s)
 {
 	char isid[13];
 
-	return json_pack("{s:I, s:o, s:s, s:b, s:s, s:i, s:i, s:i, s:I, s:[o]}",
+	return json_pack("{s:I, s:o, s:o, s:b, s:s, s:i, s:i, s:i, s:I, s:[o]}",
 		"id", (json_int_t)s->id,
 		"target", text_or_null(s->discovery ? NULL : s->target),
-		"initiator", s->initiator, "discovery", s->discovery,
+		"initiator", peer_text(s->initiator),
+		"discovery", s->discovery,
 		"isid", isid_text(s->isid, isid), "tsih", s->tsih,
 		"group", s->group, "worker", (int)s->worker,
 		"since", (json_int_t)s->since,
@@ -155,10 +156,10 @@ static void add_refusal(void *arg, const struct login_refusal *r)
 	json_array_append_new(arg, json_pack("{s:I, s:o, s:s, s:o, s:s, s:s, "
 					     "s:s}",
 		"time", (json_int_t)r->time,
-		"initiator", text_or_null(r->initiator[0] ? r->initiator :
-					  NULL),
+		"initiator", r->initiator[0] ? peer_text(r->initiator) :
+					       json_null(),
 		"address", r->address,
-		"target", text_or_null(r->target[0] ? r->target : NULL),
+		"target", r->target[0] ? peer_text(r->target) : json_null(),
 		"status", status, "reason", r->reason, "remedy", r->remedy));
 }
 

@@ -81,7 +81,7 @@ void ctl_target_delete(struct ctl_call *c)
 		return;
 	n = session_count(t->iqn);
 	if (n && !ctl_bool(c, "force")) {
-		ctl_fail(c, "target %s has %u session%s; force ends them",
+		ctl_fail(c, "target %s has %u session%s; --force ends them",
 			 t->iqn, n, n == 1 ? "" : "s");
 		return;
 	}

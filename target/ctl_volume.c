@@ -281,7 +281,7 @@ static bool may_delete(struct ctl_call *c, const struct conf_volume *v)
 	struct lu *lu;
 
 	if (n && !ctl_bool(c, "force")) {
-		ctl_fail(c, "volume %s is mapped as %u LUN%s; force unmaps it",
+		ctl_fail(c, "volume %s is mapped as %u LUN%s; --force unmaps it",
 			 v->name, n, n == 1 ? "" : "s");
 		return false;
 	}
@@ -387,7 +387,7 @@ static bool may_resize(struct ctl_call *c, const struct lu_info *info,
 	}
 	if (size && size < info->size && !ctl_bool(c, "force")) {
 		ctl_fail(c, "that is smaller than the volume is; what lies "
-			 "behind would be lost: force does it");
+			 "behind would be lost: --force does it");
 		return false;
 	}
 	return true;

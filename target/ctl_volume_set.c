@@ -82,8 +82,9 @@ static const char *set_vaai(struct setting *s, const char *key, const json_t *v)
 		return "must be on or off";
 	if (!on && !strcmp(primitive, "ats") && !s->old->off[PRIM_ATS] &&
 	    users && !ctl_bool(s->call, "force"))
-		return "sessions use the volume, and a VMFS that was made for "
-		       "ATS alone cannot be mounted without it; force does it";
+		return "stays on: sessions use the volume, and a VMFS made for "
+		       "ATS alone cannot be mounted without it; --force "
+		       "switches it off all the same";
 	json_object_set_new(doc_object(s->volume, "vaai"), primitive,
 			    json_boolean(on));
 	return NULL;
