@@ -174,7 +174,10 @@ static enum scsi_result check_data(struct scsi_cmd *cmd)
 	if (cmd->op->flags & OP_EXACT) {
 		uint64_t edtl = cmd->dir_out ? cmd->edtl : 0;
 
-		return cmd->wanted == edtl ? SCSI_GOOD : SCSI_DATA_LENGTH_ERROR;
+		if (cmd->wanted == edtl)
+			return SCSI_GOOD;
+		return cmd->op->shape == SHAPE_CAW ? bad_field(cmd, 13, 7) :
+						     SCSI_DATA_LENGTH_ERROR;
 	}
 	if (cmd->wanted > PARAM_MAX)
 		return SCSI_PARAM_LENGTH_ERROR;

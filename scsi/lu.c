@@ -41,7 +41,6 @@ const char *const lu_counter_names[LU_COUNTERS] = {
 /* ---- limits and geometry ----------------------------------------------- */
 
 #define OPTIMAL_TRANSFER	(1u << 20)	/* bytes */
-#define MAX_WRITE_SAME		(4 * GiB)	/* seconds, not minutes */
 #define MAX_TRANSFER_BLOCKS	65535u
 #define MAX_CAW_BLOCKS		255u
 #define MAX_UNMAP_BLOCKS	(1u << 20)
@@ -58,7 +57,10 @@ static void set_limits(struct lu_limits *l, unsigned shift, uint32_t granule,
 		.max_unmap_blocks = MAX_UNMAP_BLOCKS,
 		.max_unmap_descriptors = MAX_UNMAP_DESCRIPTORS,
 		.unmap_granularity = MAX(unmap_granule >> shift, 1u),
-		.max_write_same	= MAX_WRITE_SAME >> shift,
+		/* Who may zero more at once than write tries to write more,
+		 * too; whole MiB, so that nothing is cut off its granule. */
+		.max_write_same	= round_down(MAX_TRANSFER_BLOCKS,
+					     OPTIMAL_TRANSFER >> shift),
 	};
 }
 

@@ -202,8 +202,19 @@ START_TEST(compare_and_write_wants_exactly_twice_its_blocks)
 	static const uint8_t data[2048];
 
 	ck_assert(rig_sense(run_out(0, 0, cdb_caw(0, 1), data, wrong[_i]),
-			    0x5, 0x0e, 0x03));
+			    0x5, 0x24, 0x00));
 	ck_assert(rig_untouched(0, 0, 512));
+}
+END_TEST
+
+START_TEST(compare_and_write_of_no_blocks_wants_no_data)
+{
+	static const uint8_t data[1024];
+	struct rig_cmd *c = run_out(0, 0, cdb_caw(0, 0), data, 1024);
+
+	ck_assert(rig_sense(c, 0x5, 0x24, 0x00));
+	ck_assert(points_at(c, 13, 7));
+	ck_assert(rig_good(run(0, 0, cdb_caw(0, 0))));
 }
 END_TEST
 
@@ -316,6 +327,7 @@ int main(void)
 		test_unit_ready_with_expected_data_is_good_and_moves_none);
 	tcase_add_loop_test(tc,
 		compare_and_write_wants_exactly_twice_its_blocks, 0, 5);
+	tcase_add_test(tc, compare_and_write_of_no_blocks_wants_no_data);
 	tcase_add_test(tc, a_parameter_list_that_is_too_long_is_5_1a_00);
 	tcase_add_test(tc, data_out_is_fetched_before_the_handler_runs);
 	tcase_add_test(tc, an_abort_while_data_out_is_awaited_ends_at_once);
