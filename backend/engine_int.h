@@ -91,7 +91,7 @@ enum {
 	REQ_CANCELED	= 1 << 0,	/* asked for, not seen yet */
 	REQ_POLL	= 1 << 1,	/* waits for the descriptor first */
 	REQ_ASYNC	= 1 << 2,	/* io-wq shall do it */
-	REQ_QUEUED	= 1 << 3,	/* on a list of ours, not in the kernel */
+	REQ_QUEUED	= 1 << 3,	/* on our list, not in the kernel */
 	REQ_ENDED	= 1 << 4,	/* on engine.ended */
 };
 

@@ -4,9 +4,11 @@
 
 #include "backend/engine.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <time.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/buf.h"
@@ -431,6 +433,39 @@ START_TEST(engine_has_the_buffers_that_it_was_made_with)
 }
 END_TEST
 
+/* What a container does that forbids io_uring: the calls do not exist. */
+static void forbid_io_uring(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { ARRAY_SIZE(code), code };
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog), 0);
+}
+
+START_TEST(without_io_uring_aio_is_taken_or_the_lack_told)
+{
+	struct engine_config config = { .kind = ENGINE_AUTO };
+	struct engine *e;
+	int err = 0;
+
+	forbid_io_uring();
+	e = engine_new(&config, &err);
+	ck_assert_ptr_nonnull(e);
+	ck_assert_str_eq(engine_name(e), "aio");
+	engine_free(e);
+	config.kind = ENGINE_URING;
+	ck_assert_ptr_null(engine_new(&config, &err));
+	ck_assert_int_eq(err, -ENOSYS);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("engine");
@@ -449,6 +484,9 @@ int main(void)
 	BOTH(engine_stopped_by_another_thread_can_run_again);
 	BOTH(engine_made_here_runs_on_another_thread);
 	BOTH(forced_kind_is_what_one_gets);
+	if (!getenv("CK_FORK") || strcmp(getenv("CK_FORK"), "no") != 0)
+		tcase_add_test(tc,
+			without_io_uring_aio_is_taken_or_the_lack_told);
 	tcase_add_test(tc, engine_has_the_buffers_that_it_was_made_with);
 	return unit_run("backend/engine", tc);
 }
