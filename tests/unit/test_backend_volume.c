@@ -314,71 +314,18 @@ START_TEST(thick_volume_is_refused_where_space_cannot_be_promised)
 }
 END_TEST
 
-START_TEST(copy_to_another_volume_keeps_holes)
+START_TEST(device_serves_one_volume_at_a_time)
 {
-	uint8_t *buf = vol_buf(MiB), *in = vol_buf(MiB);
-	struct vol from, to;
-	uint64_t off, run;
+	struct vol x, y;
 
-	if (!env_enter(_i) || place_is_block())
-		return;
-	vol_make(&from, thin);
-	vol_make(&to, thin);
-	vol_fill(buf, MiB, 4);
-	for (off = 0; off < VOL_SIZE; off += MiB)
-		vol_io(&to, BREQ_WRITE, off, MiB, buf);
-	vol_fill(buf, MiB, 8);
-	ck_assert_int_eq(vol_io(&from, BREQ_WRITE, 2 * MiB, MiB, buf), 0);
-	ck_assert_int_eq(vol_copy(&to, 0, &from, 0, VOL_SIZE), 0);
-	ck_assert_int_eq(vol_io(&to, BREQ_READ, 2 * MiB, MiB, in), 0);
-	ck_assert_mem_eq(in, buf, MiB);
-	ck_assert(!vol_extent(&to, 0, &run));
-	ck_assert_uint_eq(run, 2 * MiB);
-	ck_assert(vol_extent(&to, 2 * MiB, &run));
-	ck_assert_uint_eq(run, MiB);
-	ck_assert(!vol_extent(&to, 3 * MiB, &run));
-	ck_assert_uint_eq(run, VOL_SIZE - 3 * MiB);
-	vol_drop(&to);
-	vol_drop(&from);
-	env_leave();
-	free(buf);
-	free(in);
-}
-END_TEST
-
-START_TEST(copy_method_is_the_best_that_the_place_has)
-{
-	static const enum volume_method best[] = {
-		[PLACE_TMP]	     = METHOD_NONE,	/* unknown */
-		[PLACE_TMP_DIRECT]   = METHOD_NONE,
-		[PLACE_XFS]	     = METHOD_REFLINK,
-		[PLACE_XFS_DIRECT]   = METHOD_REFLINK,
-		[PLACE_BTRFS]	     = METHOD_REFLINK,
-		[PLACE_BLOCK]	     = METHOD_READ_WRITE,
-		[PLACE_BLOCK_DIRECT] = METHOD_READ_WRITE,
-	};
-	uint8_t *buf = vol_buf(MiB);
-	uint64_t before;
-	struct vol x;
-
-	if (!env_enter(_i) || best[env.place] == METHOD_NONE)
+	if (!env_enter(_i) || !place_is_block())
 		return;
 	vol_make(&x, thin);
-	ck_assert_int_eq(volume_copy_method(x.v, x.v), best[env.place]);
-	ck_assert_int_eq(volume_caps(x.v)->copy, best[env.place]);
-	vol_fill(buf, MiB, 1);
-	ck_assert_int_eq(vol_io(&x, BREQ_WRITE, 0, MiB, buf), 0);
-	before = allocated(&x);
-	ck_assert_int_eq(vol_copy(&x, 4 * MiB, &x, 0, MiB), 0);
-	if (best[env.place] == METHOD_REFLINK && env.place != PLACE_BTRFS)
-		ck_assert_uint_ge(allocated(&x), before);
-	/* a range that is shifted against the blocks is copied too */
-	ck_assert_int_eq(vol_copy(&x, 8 * MiB + 512 * 8, &x, 512,
-				  64 * KiB), env.direct &&
-			 volume_caps(x.v)->block_size > 512 ? -EINVAL : 0);
+	ck_assert_int_eq(vol_open(&y, (struct volume_config){
+		.path = env.loop }), -EBUSY);
+	vol_close(&y);
 	vol_drop(&x);
 	env_leave();
-	free(buf);
 }
 END_TEST
 
@@ -421,6 +368,45 @@ START_TEST(block_device_says_what_it_can)
 }
 END_TEST
 
+/* Takes all the space that is left. */
+static void fill_up(const char *path)
+{
+	uint64_t n, off = 0;
+	int fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	for (n = 64 * MiB; n >= 4096; n /= 2)
+		while (!full_fallocate(fd, 0, off, n))
+			off += n;
+	close(fd);
+}
+
+START_TEST(full_file_system_refuses_new_blocks_alone)
+{
+	uint8_t *buf = vol_buf(MiB);
+	char filler[192];
+	struct vol x;
+
+	if (!env_enter(_i) || (env.place != PLACE_XFS &&
+			       env.place != PLACE_XFS_DIRECT))
+		return;
+	vol_make(&x, thin);
+	snprintf(filler, sizeof(filler), "%s/filler", env.dir);
+	vol_fill(buf, MiB, 1);
+	ck_assert_int_eq(vol_io(&x, BREQ_WRITE, 0, MiB, buf), 0);
+	fill_up(filler);
+	ck_assert_int_eq(vol_io(&x, BREQ_WRITE, 4 * MiB, MiB, buf), -ENOSPC);
+	ck_assert_int_eq(vol_io(&x, BREQ_ZERO, 8 * MiB, 4 * MiB, NULL),
+			 -ENOSPC);
+	ck_assert_int_eq(vol_io(&x, BREQ_WRITE, 0, MiB, buf), 0);
+	ck_assert_int_eq(volume_state(x.v), VOLUME_ONLINE);
+	unlink(filler);
+	ck_assert_int_eq(vol_io(&x, BREQ_WRITE, 4 * MiB, MiB, buf), 0);
+	vol_drop(&x);
+	env_leave();
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("volume");
@@ -439,10 +425,10 @@ int main(void)
 	tcase_add_loop_test(tc, thick_volume_has_its_space_and_keeps_it, 0, n);
 	tcase_add_loop_test(tc,
 		thick_volume_is_refused_where_space_cannot_be_promised, 0, n);
-	tcase_add_loop_test(tc, copy_to_another_volume_keeps_holes, 0, n);
-	tcase_add_loop_test(tc, copy_method_is_the_best_that_the_place_has,
-			    0, n);
+	tcase_add_loop_test(tc, device_serves_one_volume_at_a_time, 0, n);
 	tcase_add_loop_test(tc, resized_volume_has_its_new_size, 0, n);
 	tcase_add_loop_test(tc, block_device_says_what_it_can, 0, n);
+	tcase_add_loop_test(tc, full_file_system_refuses_new_blocks_alone, 0,
+			    n);
 	return unit_run("backend_volume", tc);
 }
