@@ -210,7 +210,9 @@ START_TEST(holes_stay_holes)
 	snprintf(name, sizeof(name), "p%db", _i);
 	/* the destination's part is full, the source's a hole with 1 MiB */
 	fill(i, 2 * _i + 1, 64 * MIB, 32, 41);
-	c = cmd_write_same(64 * MIB, 32 * MIB, WS_UNMAP | WS_NDOB, NULL, 0);
+	c = cmd_write_same(64 * MIB, 16 * MIB, WS_UNMAP | WS_NDOB, NULL, 0);
+	expect_good(i, 2 * _i, &c);
+	c = cmd_write_same(80 * MIB, 16 * MIB, WS_UNMAP | WS_NDOB, NULL, 0);
 	expect_good(i, 2 * _i, &c);
 	fill(i, 2 * _i, 70 * MIB, 1, 42);
 	before = volume_number(d, name, "allocated");

@@ -13,6 +13,7 @@
 #define MIB	2048u
 #define CHUNK	(1u << 20)
 #define END	(4096u * MIB)		/* a 4 GiB volume */
+#define SAME_MAX (16 * MIB)		/* of one WRITE SAME */
 
 static struct daemon *d;
 static struct ini *host;
@@ -53,9 +54,15 @@ static void expect_pattern(uint64_t lba, unsigned blocks, uint64_t seed)
 static void write_same(uint64_t lba, uint32_t blocks, unsigned flags,
 		       const void *out)
 {
-	struct cmd c = cmd_write_same(lba, blocks, flags, out, out ? 512 : 0);
+	uint32_t n;
 
-	expect_good(host, 0, &c);
+	for (; blocks; blocks -= n, lba += n) {
+		struct cmd c;
+
+		n = blocks < SAME_MAX ? blocks : SAME_MAX;
+		c = cmd_write_same(lba, n, flags, out, out ? 512 : 0);
+		expect_good(host, 0, &c);
+	}
 }
 
 START_TEST(write_same_of_zeros_zeroes_exactly_its_range)

@@ -37,7 +37,7 @@ const char *fs_mount(struct daemon *d, const char *type, unsigned mib)
 {
 	const char *options = !strcmp(type, "xfs") ? "-q -m reflink=1" :
 			      !strcmp(type, "ext4") ? "-q -F" : "-q";
-	char image[200];
+	char image[200], said[200];
 	char *dir = new_path();
 
 	if (!dir || geteuid() != 0)
@@ -46,7 +46,8 @@ const char *fs_mount(struct daemon *d, const char *type, unsigned mib)
 	snprintf(dir, 256, "%s/%s", d->dir, type);
 	if (make_image(image, mib) || mkdir(dir, 0700))
 		goto fail;
-	if (run_program("mkfs.%s %s %s", type, options, image) ||
+	if (run_output(said, sizeof(said), "mkfs.%s %s %s", type, options,
+		       image) ||
 	    run_program("mount -o loop %s %s", image, dir))
 		goto fail;
 	return dir;
