@@ -153,22 +153,22 @@ void session_free(struct session *s)
 	free(s);
 }
 
-void session_message(struct session *s, unsigned asked)
+void session_message(struct session *s, const struct session_order *o)
 {
 	struct conn *c = s->conn;
 
-	if (asked & ASK_END)
-		conn_close(c, s->end_reason);
-	if (asked & ASK_SUCCESSOR)
+	if (o->asked & ASK_END)
+		conn_close(c, o->end_reason);
+	if (o->asked & ASK_SUCCESSOR)
 		registry_tell_successor(s, s->nexus ? nexus_id(s->nexus) : 0);
 	if (conn_closing(c)) {
 		conn_cleanup_soon(c);
 		return;
 	}
-	if (asked & ASK_LOGOUT && c->state == CONN_LOGGED_IN)
-		async_logout_request(c, s->logout_seconds);
-	if (asked & ASK_MOVE)
-		session_move_start(s, s->ask_move_to);
+	if (o->asked & ASK_LOGOUT && c->state == CONN_LOGGED_IN)
+		async_logout_request(c, o->logout_seconds);
+	if (o->asked & ASK_MOVE)
+		session_move_start(s, o->move_to);
 }
 
 void session_old_gone(struct session *s, uint64_t old_nexus)

@@ -13,6 +13,13 @@
 
 #define ITT_HASH 64
 
+/* What other threads asked of a session. */
+struct session_order {
+	unsigned	 asked;		/* enum session_ask */
+	const char	*end_reason;
+	unsigned	 move_to, logout_seconds;
+};
+
 struct session {
 	uint64_t	 id;		/* for people; never used twice */
 	struct worker	*_Atomic worker;
@@ -52,9 +59,7 @@ struct session {
 	bool		 registered;	/* live: not lost yet */
 	struct epost	 post;
 	bool		 posted;
-	unsigned	 asked;		/* enum session_ask */
-	const char	*end_reason;
-	unsigned	 ask_move_to, logout_seconds;
+	struct session_order order;
 	struct succession *successor;	/* the session that reinstated this */
 	uint64_t	 since;
 };

@@ -88,7 +88,7 @@ int session_end_id(uint64_t id, const char *reason)
 	struct session *s = find(r, id);
 
 	if (s) {
-		s->end_reason = reason;
+		s->order.end_reason = reason;
 		registry_ask(s, ASK_END);
 	}
 	registry_unlock(r);
@@ -103,7 +103,7 @@ void session_end_target(const char *target, const char *reason)
 	list_for_each(s, &r->all, in_registry) {
 		if (!matches(s, target))
 			continue;
-		s->end_reason = reason;
+		s->order.end_reason = reason;
 		registry_ask(s, ASK_END);
 	}
 	registry_unlock(r);
@@ -119,7 +119,7 @@ int session_move_id(uint64_t id, unsigned worker)
 	r = registry_lock();
 	s = find(r, id);
 	if (s) {
-		s->ask_move_to = worker;
+		s->order.move_to = worker;
 		registry_ask(s, ASK_MOVE);
 	}
 	registry_unlock(r);

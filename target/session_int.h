@@ -75,7 +75,7 @@ void registry_conn_end(void);
 
 /* ---- session.c --------------------------------------------------------- */
 
-void session_message(struct session *s, unsigned asked);
+void session_message(struct session *s, const struct session_order *o);
 /* A session that s reinstated is out of its way. */
 void session_old_gone(struct session *s, uint64_t old_nexus);
 /* Loses the nexus; session_gone() follows when its commands are gone. */

@@ -35,23 +35,23 @@ static void message_run(struct epost *post)
 	struct session *s = container_of(post, struct session, post);
 	struct registry *r = registry_lock();
 	struct worker *w = s->worker;
-	unsigned asked;
+	struct session_order order;
 
 	if (w->engine != engine_self()) {
 		engine_post(w->engine, post);	/* it moved meanwhile */
 		registry_unlock(r);
 		return;
 	}
-	asked = s->asked;
-	s->asked = 0;
+	order = s->order;
+	s->order.asked = 0;
 	s->posted = false;
 	registry_unlock(r);
-	session_message(s, asked);
+	session_message(s, &order);
 }
 
 void registry_ask(struct session *s, unsigned ask)
 {
-	s->asked |= ask;
+	s->order.asked |= ask;
 	if (s->posted)
 		return;
 	s->posted = true;
@@ -128,7 +128,7 @@ static bool succeed(struct session *s, struct session *old)
 	old->successor->session = s->id;
 	s->waits_old++;
 	if (old->registered) {
-		old->end_reason = "the initiator logged in anew";
+		old->order.end_reason = "the initiator logged in anew";
 		registry_ask(old, ASK_END | ASK_SUCCESSOR);
 	}
 	return true;

@@ -44,8 +44,8 @@ static void ask_all(struct registry *r, unsigned ask, const char *reason,
 	list_for_each(s, &r->all, in_registry) {
 		if (!s->registered)
 			continue;
-		s->end_reason = reason;
-		s->logout_seconds = seconds;
+		s->order.end_reason = reason;
+		s->order.logout_seconds = seconds;
 		registry_ask(s, ask);
 	}
 }
