@@ -398,6 +398,10 @@ void lu_set_read_only(struct lu *lu, bool on);
 void lu_set_write_back(struct lu *lu, bool on, lu_done *done, void *arg);
 void lu_set_online(struct lu *lu);
 void lu_set_threshold(struct lu *lu, unsigned percent);
+/* The relative target port identifiers of all target ports that serve lu (at
+ * most LU_PORTS are told), for REPORT TARGET PORT GROUPS.  Main. */
+#define LU_PORTS 255u
+void lu_set_ports(struct lu *lu, const uint16_t *rtpi, unsigned n);
 /* Shrinking is the caller's decision. */
 void lu_resize(struct lu *lu, uint64_t size, lu_done *done, void *arg);
 

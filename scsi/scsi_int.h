@@ -207,6 +207,8 @@ struct lu {
 
 	pthread_mutex_t	 mutex;		/* itls; held short */
 	struct list	 itls;		/* struct itl.in_lu */
+	uint16_t	 ports[LU_PORTS];	/* lu_set_ports() */
+	unsigned	 nports;
 	struct lu_worker worker[];	/* host->nworkers */
 };
 

@@ -131,6 +131,21 @@ START_TEST(every_path_tells_the_same_ports)
 }
 END_TEST
 
+START_TEST(ports_without_a_session_are_told_too)
+{
+	const uint16_t ports[] = { 3, 8 };
+	struct rig_cmd *c;
+
+	rig.nexus[0]->config.rtpi = 3;
+	rig.nexus[1]->config.rtpi = 3;
+	lu_set_ports(rig.lu[0], ports, 2);
+	c = run_in(0, 0, cdb_rtpg(false, 256), 256);
+	ck_assert_int_eq(c->in[11], 2);
+	ck_assert_int_eq(in16(c, 14), 3);
+	ck_assert_int_eq(in16(c, 18), 8);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("luns");
@@ -148,5 +163,6 @@ int main(void)
 	tcase_add_test(tc, both_forms_of_a_lun_reach_the_same_unit);
 	tcase_add_test(tc, one_group_is_active_optimized);
 	tcase_add_test(tc, every_path_tells_the_same_ports);
+	tcase_add_test(tc, ports_without_a_session_are_told_too);
 	return unit_run("scsi_luns", tc);
 }
