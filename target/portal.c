@@ -137,22 +137,34 @@ static void accept_done(struct ereq *r)
 	accept_start(p);
 }
 
+/* Hosts that wait for the daemon find their volumes open, not becoming ready;
+ * but storage that hangs keeps nobody from the rest. */
+static void accept_when_opened(struct portal *p)
+{
+	if (vols_opened() || p->waited++ == OPENING_MS / OPENING_POLL_MS)
+		accept_start(p);
+	else
+		etimer_start(scsi_host.main, &p->pause, OPENING_POLL_MS);
+}
+
 static void pause_over(struct etimer *t)
 {
-	accept_start(container_of(t, struct portal, pause));
+	accept_when_opened(container_of(t, struct portal, pause));
 }
 
 static void portal_start(struct portal *p)
 {
 	char text[ADDR_TEXT];
 
+	pthread_mutex_lock(&portals.lock);
 	p->fresh = false;
+	pthread_mutex_unlock(&portals.lock);
 	if (p->fd < 0)
 		return;		/* a wildcard portal's socket serves it */
 	p->accept.op = EREQ_ACCEPT;
 	p->accept.fd = p->fd;
 	p->accept.done = accept_done;
-	accept_start(p);
+	accept_when_opened(p);
 	log_info("listening at %s",
 		 addr_text((struct sockaddr *)&p->bound, text));
 }
@@ -163,7 +175,9 @@ static void portal_stop(struct portal *p)
 
 	if (p->leaving)
 		return;
+	pthread_mutex_lock(&portals.lock);
 	p->leaving = true;
+	pthread_mutex_unlock(&portals.lock);
 	etimer_stop(&p->pause);
 	if (!p->fresh)
 		log_info("no longer listening at %s",

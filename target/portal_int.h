@@ -13,12 +13,14 @@ struct portal {
 	struct conf_portal conf;	/* under the lock */
 	struct sockaddr_storage bound;	/* with the port that was got */
 	struct list	 in_portals;	/* under the lock */
+	bool		 fresh;		/* prepared, not applied */
+	bool		 leaving;	/* this and fresh: under the lock */
 	int		 fd;		/* -1: a wildcard portal takes it */
 	struct ereq	 accept;
 	bool		 accepting;	/* accept is submitted */
-	bool		 fresh;		/* prepared, not applied */
-	bool		 leaving, suspended;
+	bool		 suspended;
 	struct etimer	 pause;
+	unsigned	 waited;	/* for volumes to open, in polls */
 };
 
 /* The main thread changes the list and reads it without the lock; other threads
