@@ -11,6 +11,7 @@
  * thread; each is answered on the thread that submitted it.
  */
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,6 +140,8 @@ struct vwork {
 	struct epost	  post;
 	struct engine	 *engine;
 	struct volume	 *vol;
+	pthread_t	  thread;	/* when lone: without a volume */
+	bool		  lone;
 };
 
 void volume_async(struct volume *v, struct vwork *w);

@@ -339,6 +339,8 @@ static void work_done(struct epost *post)
 	struct vwork *w = container_of(post, struct vwork, post);
 	struct volume *v = w->vol;
 
+	if (w->lone)	/* it may still be waking the engine */
+		pthread_join(w->thread, NULL);
 	w->done(w);
 	if (v && w != &v->life)
 		atomic_fetch_sub(&v->works, 1);
@@ -371,11 +373,10 @@ static void *lone_thread(void *job)
 
 void volume_async(struct volume *v, struct vwork *w)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
 	int err;
 
 	w->vol = v;
+	w->lone = !v;
 	w->engine = engine_self();
 	if (!w->engine && v)
 		w->engine = v->main;
@@ -387,11 +388,9 @@ void volume_async(struct volume *v, struct vwork *w)
 		blocking_submit(v->threads, &w->job);
 		return;
 	}
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	err = pthread_create(&thread, &attr, lone_thread, &w->job);
-	pthread_attr_destroy(&attr);
+	err = pthread_create(&w->thread, NULL, lone_thread, &w->job);
 	if (err) {
+		w->lone = false;
 		w->error = -err;
 		engine_post(w->engine, &w->post);
 	}
