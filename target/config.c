@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "target/config_int.h"
+#include "target/config.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "target/config_int.h"
 #include "target/portal.h"
 #include "target/volumes.h"
 

@@ -125,8 +125,8 @@ static void read_volume(struct reader *r, const char *name, const json_t *v,
 	read_object(r, v, volume_keys, vol);
 	bs = vol->block_size ? vol->block_size : 512;
 	if (vol->size % bs)
-		read_fault(r, "size is not a multiple of its blocks of %u bytes",
-			   bs);
+		read_fault(r, "size is not a multiple of its blocks of %u "
+			   "bytes", bs);
 	if (vol->physical_block_size && vol->physical_block_size < bs)
 		read_fault(r, "physical-block-size is less than block-size");
 	if (vol->path && !strcmp(vol->path, "null:") && !vol->size)

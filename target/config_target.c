@@ -49,7 +49,8 @@ static void mapping_initiator(struct reader *r, const json_t *v, void *obj)
 }
 
 static const struct key mapping_keys[] = {
-	{ "volume", KEY_STRING, FIELD(conf_mapping, volume), RANGE(1, CONF_VOLUME_NAME_MAX - 1), .required = true },
+	{ "volume", KEY_STRING, FIELD(conf_mapping, volume),
+	  RANGE(1, CONF_VOLUME_NAME_MAX - 1), .required = true },
 	{ "initiator", KEY_CUSTOM, .read = mapping_initiator },
 	{ "read-only", KEY_BOOL, FIELD(conf_mapping, read_only) },
 	{ 0 },
@@ -193,10 +194,10 @@ static void user_initiator(struct reader *r, const json_t *v, void *obj)
 }
 
 static const struct key user_keys[] = {
-	{ "user", KEY_STRING, FIELD(conf_user, user), RANGE(1, CHAP_NAME_MAX - 1),
-	  .required = true },
-	{ "secret-file", KEY_STRING, FIELD(conf_user, secret_file), RANGE(1, 4095),
-	  .required = true },
+	{ "user", KEY_STRING, FIELD(conf_user, user),
+	  RANGE(1, CHAP_NAME_MAX - 1), .required = true },
+	{ "secret-file", KEY_STRING, FIELD(conf_user, secret_file),
+	  RANGE(1, 4095), .required = true },
 	{ "initiator", KEY_CUSTOM, .read = user_initiator },
 	{ 0 },
 };

@@ -25,7 +25,7 @@
 #define CLIENTS_MAX	64
 #define LINE_FIRST	(4u << 10)	/* bytes of room at first */
 #define LINE_MAX_	(4u << 20)	/* a configuration of 10,000 LUNs */
-#define SEND_SECONDS	30		/* a reader slower than that is dropped */
+#define SEND_SECONDS	30		/* a slower reader is dropped */
 #define ACCEPT_PAUSE_MS	100
 
 struct client {

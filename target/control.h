@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* Listens; a socket that nobody listens at any more is replaced.  0, -EADDRINUSE:
- * a daemon lives there, or -errno. */
+/* Listens; a socket that nobody listens at any more is replaced.  0,
+ * -EADDRINUSE: a daemon lives there, or -errno. */
 int control_start(const char *path);
 /* Removes the socket and drops its clients; control_quiet() tells when nothing
  * of it is under way in the engine any more. */

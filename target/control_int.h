@@ -19,7 +19,7 @@
 
 struct ctl_call {
 	const struct ctl_method *method;
-	json_t	*params;	/* an object, checked against the method's row */
+	json_t	*params;	/* an object, checked by the method's row */
 	json_t	*id;		/* NULL: a notification, nobody hears */
 	/* The answer: a line without its end, to be freed; NULL: none. */
 	void	(*answer)(struct ctl_call *c, char *line);

@@ -12,9 +12,11 @@
 #define MAY(name, type) { name, type, false }
 
 static const struct ctl_method methods[] = {
-	{ "target.create", { MUST("target", CTL_STRING), MAY("alias", CTL_STRING) },
+	{ "target.create",
+	  { MUST("target", CTL_STRING), MAY("alias", CTL_STRING) },
 	  ctl_target_create, "make a target" },
-	{ "target.delete", { MUST("target", CTL_STRING), MAY("force", CTL_BOOL) },
+	{ "target.delete",
+	  { MUST("target", CTL_STRING), MAY("force", CTL_BOOL) },
 	  ctl_target_delete, "remove a target; force ends its sessions" },
 	{ "target.list", { { 0 } }, ctl_target_list, "all targets" },
 	{ "target.show", { MUST("target", CTL_STRING) },

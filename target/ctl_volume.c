@@ -70,7 +70,8 @@ static json_t *volume_json(const struct conf_volume *conf, struct lu *lu)
 		"read_only", i.read_only, "threshold", (int)i.threshold,
 		"mappings", (int)count_mappings(conf->name)));
 	if (i.error)
-		json_object_set_new(o, "error", json_string(strerror(-i.error)));
+		json_object_set_new(o, "error",
+				    json_string(strerror(-i.error)));
 	return o;
 }
 
@@ -281,8 +282,8 @@ static bool may_delete(struct ctl_call *c, const struct conf_volume *v)
 	struct lu *lu;
 
 	if (n && !ctl_bool(c, "force")) {
-		ctl_fail(c, "volume %s is mapped as %u LUN%s; --force unmaps it",
-			 v->name, n, n == 1 ? "" : "s");
+		ctl_fail(c, "volume %s is mapped as %u LUN%s; --force unmaps "
+			 "it", v->name, n, n == 1 ? "" : "s");
 		return false;
 	}
 	lu = vol_lu(v->name);

@@ -58,7 +58,7 @@ void daemonize(void)
 	close(fds[0]);
 	ready_fd = fds[1];
 	setsid();
-	/* not a session's leader any more: no terminal can be got by accident */
+	/* no session's leader any more: no terminal can be got by accident */
 	pid = fork();
 	if (pid)
 		_exit(pid < 0 ? EXIT_FAILURE : EXIT_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "target/tgt_int.h"
+#include "target/tgt.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/util.h"
+#include "target/tgt_int.h"
 
 /* What logins and discovery ask; see tgt.h. */
 

@@ -81,7 +81,7 @@ struct lu *tgt_find_lu(void *session, const uint8_t *designator, size_t len,
  * once, recorded in the state folder, never reused. */
 uint16_t tgt_rtpi(const char *iqn, uint16_t group);
 
-/* Discovery: emit(arg, iqn) for each target that this peer may use and reach. */
+/* Discovery: emit(arg, iqn) for each target that this peer may use. */
 void tgt_discover(const struct tgt_peer *peer,
 		  void (*emit)(void *arg, const char *iqn), void *arg);
 /* emit(arg, "192.0.2.1:3260", group) for each portal to announce to this peer:

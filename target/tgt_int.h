@@ -24,6 +24,7 @@ struct vol {
 	bool		 removed;	/* closes when users gets 0, lock */
 	struct epost	 idle;		/* "users is 0", to main */
 	/* main's */
+	bool		 tried;		/* the first opening has ended, somehow */
 	void		(*opened)(void *arg, int err);
 	void		*opened_arg;
 	void		(*closed)(void *arg);
@@ -47,7 +48,7 @@ struct tgt {
 	struct list	 in_world;
 	struct session	*session;	/* NULL: ended */
 	struct map_entry *map;		/* its worker's */
-	unsigned	 unmapping;	/* entries on their way out, its worker's */
+	unsigned	 unmapping;	/* entries that leave, its worker's */
 	struct epost	 refresh;
 	bool		 refreshing;	/* the post is under way, lock */
 };
