@@ -14,12 +14,16 @@
 #include "lib/util.h"
 #include "target/conn.h"
 #include "target/portal_int.h"
+#include "target/volumes.h"
 
 /* Listening and accepting; what is announced is in portal_announce.c. */
 
 /* After EMFILE and the like: as long as no descriptor is free, asking again at
  * once would only burn the CPU. */
 #define ACCEPT_PAUSE_MS 100
+/* Volumes have this long to open before hosts are let in. */
+#define OPENING_MS	5000
+#define OPENING_POLL_MS	5
 
 static struct portals portals = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,

@@ -63,9 +63,22 @@ static void lu_opened(struct lu *lu, int err, void *arg)
 	(void)lu;
 	if (err)
 		log_warn("volume %s is degraded: %s", v->name, strerror(-err));
+	v->tried = true;
 	v->opened = NULL;
 	if (opened)
 		opened(v->opened_arg, err);
+}
+
+bool vols_opened(void)
+{
+	struct world *w = world_lock();
+	bool all = true;
+	struct vol *v;
+
+	list_for_each(v, &w->vols, in_world)
+		all = all && v->tried;
+	world_unlock(w);
+	return all;
 }
 
 static void lu_changed(struct lu *lu, enum volume_state s, void *arg)

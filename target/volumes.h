@@ -28,6 +28,8 @@ void vol_when_settled(const char *name, void (*settled)(void *arg, int err),
 /* Absolute; free() it. */
 char *vol_path(const char *path);
 
+/* Has every volume been opened, or found degraded? */
+bool vols_opened(void);
 /* Starts what is new.  -errno with err. */
 int vols_start(const struct conf *now, struct config_error *err);
 /* Makes the differences that can be made live. */
