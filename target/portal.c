@@ -145,6 +145,8 @@ static void accept_done(struct ereq *r)
  * but storage that hangs keeps nobody from the rest. */
 static void accept_when_opened(struct portal *p)
 {
+	if (p->accepting || p->suspended)
+		return;		/* portals_undo() sees to it */
 	if (vols_opened() || p->waited++ == OPENING_MS / OPENING_POLL_MS)
 		accept_start(p);
 	else
