@@ -144,14 +144,14 @@ static void try_all(const char *folder, int fd, bool direct,
  * where the file has ended. */
 static void try_beyond_end(int fd, struct fs_caps *caps)
 {
+	int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
 	struct stat st;
+	uint64_t end;
 
 	if (fstat(fd, &st) < 0)
 		return;
-	caps->punch_hole = !full_fallocate(fd, FALLOC_FL_PUNCH_HOLE |
-					   FALLOC_FL_KEEP_SIZE,
-					   round_up((uint64_t)st.st_size, TRIAL),
-					   TRIAL);
+	end = round_up((uint64_t)st.st_size, TRIAL);
+	caps->punch_hole = !full_fallocate(fd, mode, end, TRIAL);
 }
 
 int probe_fs(const char *path, int fd, bool direct, struct fs_caps *ret)

@@ -33,7 +33,7 @@ START_TEST(failed_flush_fails_all_that_it_may_have_lost)
 	act_ends(&r[2].b, 0);
 	manual_turn(e1);
 	ck_assert_int_eq(r[2].error, -EIO);
-	ck_assert_uint_eq(at_work(BREQ_FLUSH), 0);	/* none is tried again */
+	ck_assert_uint_eq(at_work(BREQ_FLUSH), 0);	/* no retry */
 	ck_assert_int_eq(volume_state(v), VOLUME_FAILED);
 	ck_assert_int_eq(volume_error(v), -EIO);
 	ck_assert_uint_eq(changes, 1);
@@ -214,8 +214,10 @@ END_TEST
 
 START_TEST(request_beyond_the_end_is_refused)
 {
-	struct req r = { .b = { .op = BREQ_READ, .off = UINT64_MAX - 511,
-				.len = 1024, .data = r.data, .done = on_done } };
+	struct req r = { .b = {
+		.op = BREQ_READ, .off = UINT64_MAX - 511, .len = 1024,
+		.data = r.data, .done = on_done,
+	} };
 
 	manual_enter(e1);
 	volume_submit(v, &r.b);
