@@ -62,6 +62,8 @@ static int answer_to(union bhs b, const void *text, size_t len)
 
 START_TEST(garbage_ends_its_connection)
 {
+	static const char http[] = "GET /index.html HTTP/1.1\r\n"
+		"Host: iscsi.example.test\r\n\r\n";
 	struct raw *r = stranger();
 	unsigned n;
 
@@ -72,7 +74,7 @@ START_TEST(garbage_ends_its_connection)
 	raw_close(r);
 	/* its lengths promise more, which never comes */
 	r = stranger();
-	raw_bytes(r, "GET / HTTP/1.1\r\nHost: iscsi\r\n\r\nxxxxxxxxxxxxxx", 48);
+	raw_bytes(r, http, sizeof(http));
 	others_are_served();
 	raw_close(r);
 }
@@ -161,8 +163,8 @@ START_TEST(text_that_is_no_text_is_refused)
 	/* one bad value may be answered Reject, and the login goes on */
 	memcpy(text + len, "MaxBurstLength=zwei", 20);
 	ck_assert_int_ne(answer_to(b, text, len + 20), RAW_TIMEOUT);
-	memcpy(text + len, "MaxBurstLength=65536\0MaxBurstLength=512", 39);
-	ck_assert(REFUSED(answer_to(b, text, len + 39)));
+	memcpy(text + len, "MaxBurstLength=65536\0MaxBurstLength=512", 40);
+	ck_assert(REFUSED(answer_to(b, text, len + 40)));
 	others_are_served();
 }
 END_TEST

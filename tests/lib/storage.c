@@ -13,12 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATHS 16
+#define PATHS		16
+#define PATH_SIZE	256
 
 /* Names that are handed out live as long as the program. */
 static char *new_path(void)
 {
-	return calloc(1, 256);
+	static char paths[PATHS][PATH_SIZE];
+	static int used;
+
+	return used < PATHS ? paths[used++] : NULL;
 }
 
 static int make_image(const char *path, unsigned mib)
@@ -41,19 +45,16 @@ const char *fs_mount(struct daemon *d, const char *type, unsigned mib)
 	char *dir = new_path();
 
 	if (!dir || geteuid() != 0)
-		goto fail;
+		return NULL;
 	snprintf(image, sizeof(image), "%s/%s.img", d->dir, type);
-	snprintf(dir, 256, "%s/%s", d->dir, type);
+	snprintf(dir, PATH_SIZE, "%s/%s", d->dir, type);
 	if (make_image(image, mib) || mkdir(dir, 0700))
-		goto fail;
+		return NULL;
 	if (run_output(said, sizeof(said), "mkfs.%s %s %s", type, options,
 		       image) ||
 	    run_program("mount -o loop %s %s", image, dir))
-		goto fail;
+		return NULL;
 	return dir;
-fail:
-	free(dir);
-	return NULL;
 }
 
 const char *loop_attach(struct daemon *d, unsigned mib, unsigned block_size)
@@ -63,17 +64,15 @@ const char *loop_attach(struct daemon *d, unsigned mib, unsigned block_size)
 
 	snprintf(image, sizeof(image), "%s/loop%d.img", d->dir, serial++);
 	if (!device || geteuid() != 0 || make_image(image, mib) ||
-	    run_output(device, 256, "losetup --find --show --sector-size %u %s",
-		       block_size, image) || strncmp(device, "/dev/", 5)) {
-		free(device);
+	    run_output(device, PATH_SIZE, "losetup --find --show "
+		       "--sector-size %u %s", block_size, image) || strncmp(device, "/dev/", 5))
 		return NULL;
-	}
 	return device;
 }
 
 static void unmount_below(const char *dir)
 {
-	char line[1024], found[PATHS][256], at[256];
+	char line[1024], found[PATHS][PATH_SIZE], at[PATH_SIZE];
 	FILE *f = fopen("/proc/self/mounts", "re");
 	int n = 0;
 
