@@ -65,7 +65,8 @@ const char *loop_attach(struct daemon *d, unsigned mib, unsigned block_size)
 	snprintf(image, sizeof(image), "%s/loop%d.img", d->dir, serial++);
 	if (!device || geteuid() != 0 || make_image(image, mib) ||
 	    run_output(device, PATH_SIZE, "losetup --find --show "
-		       "--sector-size %u %s", block_size, image) || strncmp(device, "/dev/", 5))
+		       "--sector-size %u %s", block_size, image) ||
+	    strncmp(device, "/dev/", 5))
 		return NULL;
 	return device;
 }
