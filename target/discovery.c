@@ -66,12 +66,15 @@ static bool is_iscsi_name(const char *s)
 		!strncmp(s, "naa.", 4));
 }
 
-/* May this session ask for that?  All is for discovery sessions alone. */
+/* May this session ask for that?  A normal session that asks for All is told
+ * what it may know, its own target, as if it had named none (RFC 7143 C). */
 static bool may_ask(const struct session *s, const char *value)
 {
+	bool all = !strcmp(value, "All");
+
 	if (s->discovery)
-		return !strcmp(value, "All") || is_iscsi_name(value);
-	return !value[0] || !strcmp(value, s->target);
+		return all || is_iscsi_name(value);
+	return all || !value[0] || !strcmp(value, s->target);
 }
 
 int discovery_send_targets(const struct conn *c, const char *value,
