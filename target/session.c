@@ -39,7 +39,6 @@ static struct session *session_new(struct conn *c,
 	list_init(&s->waiting_old);
 	list_init(&s->tmfs);
 	list_init(&s->in_registry);
-	list_init(&s->in_tgt);
 	session_move_init(s);
 	return s;
 }

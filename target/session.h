@@ -34,10 +34,8 @@ struct session {
 	struct nexus	*nexus;		/* NULL in discovery */
 	uint32_t	 exp_cmd_sn, max_cmd_sn;
 	struct list	 held;		/* PDUs before their CmdSN's turn */
-	struct list	 in_registry, in_tgt;
-	struct tgt	*tgt;		/* tgt.c's, under its lock */
-	struct epost	 refresh_post;	/* tgt.c: "look at your map again" */
-	bool		 refresh_pending;	/* under tgt.c's lock */
+	struct list	 in_registry;
+	struct tgt	*tgt;		/* tgt_session.c's */
 	bool		 closing;
 
 	struct task	*by_itt[ITT_HASH];
@@ -73,7 +71,7 @@ struct session {
  */
 struct session_request {
 	const char	*initiator, *target;	/* target NULL: discovery */
-	const char	*chap_user;		/* authenticated as; NULL: not */
+	const char	*chap_user;	/* authenticated as; NULL: not */
 	uint8_t		 isid[6];
 	uint16_t	 tsih;			/* 0: a new session */
 	uint32_t	 cmd_sn;
@@ -107,6 +105,9 @@ void session_each(const char *target,
 int session_end_id(uint64_t id, const char *reason);
 void session_end_target(const char *target, const char *reason);
 unsigned session_count(const char *target);	/* NULL: all */
+/* Posts to the worker where s lives, which may have changed since one looked.
+ * False: that is the caller's own, and nothing is posted. */
+bool session_post(struct session *s, struct epost *post);
 /* Moves a live session to another worker: receive stops, what is in flight ends
  * and is sent, then the connection goes on there.  -ENOENT. */
 int session_move_id(uint64_t id, unsigned worker);

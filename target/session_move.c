@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "target/session_int.h"
+#include "target/registry_int.h"
 
 struct parked {
 	char		 initiator[ISCSI_NAME_MAX], target[ISCSI_NAME_MAX];
@@ -56,6 +56,7 @@ static void pack(const struct session *s, struct parked *p)
 
 static void unpack(struct session *s, const struct parked *p)
 {
+	struct registry *r = registry_lock();	/* others look at it */
 	struct conn *c = s->conn;
 
 	memcpy(s->initiator, p->initiator, sizeof(s->initiator));
@@ -74,6 +75,7 @@ static void unpack(struct session *s, const struct parked *p)
 	s->next_ttt = p->next_ttt;
 	c->nop_ttt = p->nop_ttt;
 	c->heard = p->heard;
+	registry_unlock(r);
 }
 
 /* On the new worker. */

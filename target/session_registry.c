@@ -49,6 +49,18 @@ static void message_run(struct epost *post)
 	session_message(s, &order);
 }
 
+bool session_post(struct session *s, struct epost *post)
+{
+	struct registry *r = registry_lock();
+	struct engine *there = s->worker->engine;
+	bool elsewhere = there != engine_self();
+
+	if (elsewhere)
+		engine_post(there, post);
+	registry_unlock(r);
+	return elsewhere;
+}
+
 void registry_ask(struct session *s, unsigned ask)
 {
 	s->order.asked |= ask;

@@ -185,11 +185,10 @@ static void ask_refresh(struct world *w, const struct conf *old)
 	struct tgt *t;
 
 	list_for_each(t, &w->sessions, in_world) {
-		if (t->refreshing ||
-		    !target_differs(old, w->conf, t->session->target))
+		if (t->refreshing || !target_differs(old, w->conf, t->iqn))
 			continue;
 		t->refreshing = true;
-		engine_post(t->session->worker->engine, &t->refresh);
+		session_post(t->session, &t->refresh);
 	}
 }
 

@@ -67,7 +67,7 @@ enum tgt_verdict tgt_session_begin(struct session *s);
 /* On its worker.  After it no call from the configuration comes. */
 void tgt_session_end(struct session *s);
 /* On its worker, when the configuration asked for it: makes the nexus's map
- * what it should be now, or ends the session if it may not be there any more. */
+ * what it should be now, or ends the session if it may be there no more. */
 void tgt_session_refresh(struct session *s);
 /*
  * Third-party copy: nexus_config.find_lu of a session's nexus (arg: the

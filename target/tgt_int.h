@@ -6,7 +6,8 @@
  * The configured world: the configuration in force, the running volumes, and
  * for each session of a target the LUNs that were mapped for it.  One lock; the
  * main thread writes, workers read for a moment.  Never held across a call into
- * the SCSI layer other than taking a reference.
+ * the SCSI layer other than taking a reference; the lock of the registry of
+ * sessions may be taken inside it.
  */
 
 #include <pthread.h>
@@ -47,6 +48,7 @@ struct map_entry {
 struct tgt {
 	struct list	 in_world;
 	struct session	*session;	/* NULL: ended */
+	char		 iqn[ISCSI_NAME_MAX];
 	struct map_entry *map;		/* its worker's */
 	unsigned	 unmapping;	/* entries that leave, its worker's */
 	struct epost	 refresh;

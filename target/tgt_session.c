@@ -101,8 +101,7 @@ static void refresh_run(struct epost *p)
 	struct session *s = t->session;
 
 	/* a session that was moved meanwhile is looked at where it lives */
-	if (s && s->worker->engine != engine_self()) {
-		engine_post(s->worker->engine, &t->refresh);
+	if (s && session_post(s, p)) {
 		world_unlock(w);
 		return;
 	}
@@ -126,6 +125,7 @@ enum tgt_verdict tgt_session_begin(struct session *s)
 	if (!t)
 		return TGT_UNAVAILABLE;
 	t->session = s;
+	memcpy(t->iqn, s->target, sizeof(t->iqn));
 	t->refresh.run = refresh_run;
 	list_init(&t->in_world);
 	w = world_lock();

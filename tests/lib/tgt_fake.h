@@ -41,18 +41,27 @@ void engine_post(struct engine *e, struct epost *post)
 	posts[nposts++] = post;
 }
 
-struct engine *engine_self(void)
+/* The main thread posts, the worker is there already. */
+static bool on_worker;
+
+bool session_post(struct session *s, struct epost *post)
 {
-	return &the_engine;
+	(void)s;
+	if (on_worker)
+		return false;
+	posts[nposts++] = post;
+	return true;
 }
 
 static void run_posts(void)
 {
 	unsigned i;
 
+	on_worker = true;
 	for (i = 0; i < nposts; i++)
 		posts[i]->run(posts[i]);
 	nposts = 0;
+	on_worker = false;
 }
 
 const char *config_state_dir(void)
