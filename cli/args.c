@@ -31,7 +31,8 @@ int cli_size(const char *text, json_int_t *ret_bytes)
 		return -ERANGE;
 	if (*end) {
 		unit = strchr(units, *end >= 'a' ? *end - 32 : *end);
-		if (!unit || (end[1] && strcmp(end + 1, "iB") && strcmp(end + 1, "B")))
+		if (!unit || (end[1] && strcmp(end + 1, "iB") &&
+			      strcmp(end + 1, "B")))
 			return -EINVAL;
 		shift = 10 * (unsigned)(unit - units + 1);
 	}
@@ -68,7 +69,8 @@ json_t *cli_secret(const char *file)
 	if (!file && isatty(STDIN_FILENO)) {
 		n = prompt_secret(buf, sizeof(buf));
 	} else {
-		FILE *f = !file || !strcmp(file, "-") ? stdin : fopen(file, "re");
+		FILE *f = !file || !strcmp(file, "-") ? stdin :
+							fopen(file, "re");
 
 		if (f) {
 			n = (ssize_t)fread(buf, 1, sizeof(buf), f);
@@ -99,7 +101,8 @@ static int say_usage(const char *what, const char *word)
 	return EXIT_USAGE;
 }
 
-static int take_pair(json_t *params, const struct cli_param *p, const char *word)
+static int take_pair(json_t *params, const struct cli_param *p,
+		     const char *word)
 {
 	const char *eq = strchr(word, '=');
 	json_t *pairs = json_object_get(params, p->param ? p->param : p->name);
@@ -202,7 +205,8 @@ static int take_option(struct cli_request *r, int argc, char **argv, int *i)
 		return say_usage("unknown option", argv[*i]);
 	if (p->kind == KIND_FLAG) {
 		if (eq)
-			return say_usage("this option takes no value", argv[*i]);
+			return say_usage("this option takes no value",
+					 argv[*i]);
 		return take_value(r, p, NULL);
 	}
 	if (eq)

@@ -116,8 +116,9 @@ static int take_answer(const char *line, json_t **ret_result, char **ret_reason)
 int cli_call(const char *socket, const char *method, json_t *params,
 	     json_t **ret_result, char **ret_reason)
 {
-	json_t *request = json_pack("{s:s, s:i, s:s, s:O}", "jsonrpc", "2.0",
-				    "id", 1, "method", method, "params", params);
+	json_t *request = json_pack("{s:s, s:i, s:s, s:O}",
+				    "jsonrpc", "2.0", "id", 1,
+				    "method", method, "params", params);
 	int status = EXIT_NO_DAEMON;
 	char *line = NULL;
 	int fd;

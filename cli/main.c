@@ -35,9 +35,10 @@ static int ask_secret(struct cli_request *r)
 /* Files are the caller's: the daemon may stand in another folder. */
 static int absolute_file(struct cli_request *r)
 {
-	const char *file = json_string_value(json_object_get(r->params, "file"));
+	const char *file;
 	char *cwd, *path;
 
+	file = json_string_value(json_object_get(r->params, "file"));
 	if (!file || *file == '/')
 		return EXIT_DONE;
 	cwd = getcwd(NULL, 0);
@@ -95,7 +96,8 @@ int main(int argc, char **argv)
 	struct cli_request r;
 	int status;
 
-	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+	if (argc == 2 &&
+	    (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		cli_usage(stdout, NULL);
 		return EXIT_DONE;
 	}

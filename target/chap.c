@@ -115,7 +115,8 @@ static int hex_digit(char ch)
 
 static int decode_hex(const char *s, uint8_t *buf, size_t room)
 {
-	size_t n = strlen(s), i, at = n & 1;	/* odd: a leading 0 is left out */
+	size_t n = strlen(s), i;
+	size_t at = n & 1;	/* odd: a leading 0 is left out */
 
 	if (!n || (n + 1) / 2 > room)
 		return -EINVAL;

@@ -30,10 +30,10 @@ struct edge {
 
 static const struct edge edges[] = {
 	{ CONN_IN_LOGIN,	EV_LOGGED_IN,	CONN_LOGGED_IN },	/* T5 */
-	{ CONN_IN_LOGIN,	EV_LOST,	CONN_CLEANUP },		/* T7 */
+	{ CONN_IN_LOGIN,	EV_LOST,	CONN_CLEANUP },	/* T7 */
 	{ CONN_LOGGED_IN,	EV_LOGOUT,	CONN_IN_LOGOUT },	/* T9 */
-	{ CONN_LOGGED_IN,	EV_LOST,	CONN_CLEANUP },		/* T15 */
-	{ CONN_IN_LOGOUT,	EV_LOST,	CONN_CLEANUP },		/* T13 */
+	{ CONN_LOGGED_IN,	EV_LOST,	CONN_CLEANUP },	/* T15 */
+	{ CONN_IN_LOGOUT,	EV_LOST,	CONN_CLEANUP },	/* T13 */
 };
 
 bool conn_event(struct conn *c, enum conn_event ev)

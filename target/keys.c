@@ -87,7 +87,7 @@ static const struct key_row rows[] = {
 	T("InitiatorName", RULE_ELSEWHERE, 0),				/* 5 */
 	T("TargetName", RULE_ELSEWHERE, 0),				/* 4 */
 	T("SessionType", RULE_ELSEWHERE, 0),				/* 21 */
-	T("AuthMethod", RULE_ELSEWHERE, 0),				/* 12.1 */
+	T("AuthMethod", RULE_ELSEWHERE, 0),			/* 12.1 */
 	T("CHAP_A", RULE_ELSEWHERE, 0),
 	T("CHAP_I", RULE_ELSEWHERE, 0),
 	T("CHAP_C", RULE_ELSEWHERE, 0),

@@ -20,8 +20,10 @@
 
 enum exit_status { EXIT_USAGE = 2 };
 
-enum { OPT_PORTAL = 256, OPT_WORKERS, OPT_ENGINE, OPT_LOG, OPT_CHECK,
-       OPT_DAEMON, OPT_PIDFILE, OPT_SYSLOG, OPT_VERSION };
+enum {
+	OPT_PORTAL = 256, OPT_WORKERS, OPT_ENGINE, OPT_LOG, OPT_CHECK,
+	OPT_DAEMON, OPT_PIDFILE, OPT_SYSLOG, OPT_VERSION,
+};
 
 static const struct option long_options[] = {
 	{ "portal", required_argument, NULL, OPT_PORTAL },

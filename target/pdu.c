@@ -105,7 +105,7 @@ struct pdu_out *pdu_new(struct conn *c)
 	struct pdu_out *p = pool_get(&c->worker->pdus->pdus);
 
 	if (!p)
-		abort();	/* 15 KiB more are not to be had: the host is lost */
+		abort();	/* without 15 KiB more the host is lost */
 	memset(p, 0, sizeof(*p));
 	list_init(&p->link);
 	p->conn = c;

@@ -106,7 +106,8 @@ void tmf_task_gone(struct tmf_wait *aborts)
 }
 
 /* 11.6.1 b and c: no such task is here. */
-static unsigned abort_unknown(struct session *s, const struct bhs_tmf_request *b)
+static unsigned abort_unknown(struct session *s,
+			      const struct bhs_tmf_request *b)
 {
 	uint32_t ref = be32_get(b->ref_cmd_sn);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The initiator of the demonstration, over libiscsi: "demo STEP URL", one step
- * a run.  Each prints one line for the table, "what<TAB>result<TAB>seconds", and
+ * a run.  Each prints lines for the table, "what<TAB>result<TAB>seconds", and
  * fails loudly when the target's answer is not what it should be.
  */
 #include <iscsi/iscsi.h>

@@ -15,8 +15,10 @@
 #define LONG	(64u * 1024)
 #define AT_ONCE	2000u		/* ms; ESXi gives up soon after */
 
-enum { ABORT_TASK = 1, ABORT_TASK_SET, CLEAR_ACA, CLEAR_TASK_SET, LU_RESET,
-       WARM_RESET, COLD_RESET, REASSIGN };
+enum {
+	ABORT_TASK = 1, ABORT_TASK_SET, CLEAR_ACA, CLEAR_TASK_SET, LU_RESET,
+	WARM_RESET, COLD_RESET, REASSIGN,
+};
 
 static struct daemon *d;
 static uint8_t buf[LONG];

@@ -235,7 +235,7 @@ START_TEST(a_short_secret_is_refused)
 }
 END_TEST
 
-START_TEST(command_line_portals_stand_for_those_of_the_document)
+START_TEST(portals_of_the_command_line_replace_the_documents)
 {
 	json_t *doc = json_pack("{s:[s]}", "portals", "1.2.3.4");
 	json_t *mine = json_pack("[s]", "127.0.0.1:0");
@@ -307,7 +307,7 @@ int main(void)
 	tcase_add_test(tc, a_flood_of_faults_is_bounded);
 	tcase_add_test(tc, a_secret_is_its_file_without_the_end_of_the_line);
 	tcase_add_test(tc, a_short_secret_is_refused);
-	tcase_add_test(tc, command_line_portals_stand_for_those_of_the_document);
+	tcase_add_test(tc, portals_of_the_command_line_replace_the_documents);
 	tcase_add_test(tc, names_follow_the_standard);
 	tcase_add_test(tc, patterns_know_stars_and_question_marks);
 	tcase_add_test(tc, sizes_have_units);

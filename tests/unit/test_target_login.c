@@ -362,7 +362,7 @@ START_TEST(operational_key_in_the_security_stage_is_refused)
 }
 END_TEST
 
-/* ---- what is remembered --------------------------------------------------- */
+/* ---- what is remembered ------------------------------------------------ */
 
 static struct login_refusal last_refusal;
 static unsigned nrefusals;
