@@ -188,6 +188,9 @@ static void portal_stop(struct portal *p)
 	if (!p->fresh)
 		log_info("no longer listening at %s",
 			 addr_text((struct sockaddr *)&p->bound, text));
+	/* nobody gets in from now on; the descriptor goes a turn later */
+	if (p->fd >= 0)
+		shutdown(p->fd, SHUT_RDWR);
 	if (p->accepting)
 		engine_cancel(scsi_host.main, &p->accept);
 	else
