@@ -71,8 +71,8 @@ static uint16_t group_of(const struct portal *p, int fd)
 	if (getsockname(fd, (struct sockaddr *)&local, &len))
 		return (uint16_t)p->conf.group;
 	list_for_each(other, &portals.list, in_portals)
-		if (!other->leaving && addr_equal((void *)&other->bound,
-						  (void *)&local))
+		if (!other->leaving && !other->fresh &&
+		    addr_equal((void *)&other->bound, (void *)&local))
 			return (uint16_t)other->conf.group;
 	return (uint16_t)p->conf.group;
 }
@@ -287,6 +287,11 @@ static bool covered(const struct conf *now, const struct conf_portal *c)
 	return false;
 }
 
+static bool needs_socket(const struct conf *now, const struct conf_portal *c)
+{
+	return addr_is_wildcard((const void *)&c->addr) || !covered(now, c);
+}
+
 /*
  * A socket that is about to go may hold the port that the new one wants.  It is
  * closed early; if the change fails after all, portals_undo() opens it again.
@@ -297,7 +302,8 @@ static bool free_port(const struct conf *now, const struct conf_portal *c)
 	bool any = false;
 
 	list_for_each(p, &portals.list, in_portals) {
-		if (p->leaving || p->fd < 0 || wanted(now, p) ||
+		if (p->leaving || p->fresh || p->fd < 0 ||
+		    (wanted(now, p) && !p->replaced) ||
 		    addr_port((void *)&p->bound) != addr_port((void *)&c->addr))
 			continue;
 		/* the request under way keeps the file, not the port */
@@ -320,7 +326,7 @@ static int portal_prepare(const struct conf *now, const struct conf_portal *c)
 	p->fresh = true;
 	etimer_init(&p->pause, pause_over);
 	p->fd = -1;
-	if (addr_is_wildcard((const void *)&c->addr) || !covered(now, c)) {
+	if (needs_socket(now, c)) {
 		p->fd = listen_or_fall_back(&p->bound);
 		if (p->fd == -EADDRINUSE && free_port(now, c))
 			p->fd = listen_or_fall_back(&p->bound);
@@ -336,13 +342,29 @@ static int portal_prepare(const struct conf *now, const struct conf_portal *c)
 	return 0;
 }
 
+/* An explicit portal gets a socket of its own, or loses it, when a wildcard
+ * portal goes or comes: then another takes its place. */
+static void mark_replaced(const struct conf *now)
+{
+	const struct conf_portal *c;
+	struct portal *p;
+
+	list_for_each(p, &portals.list, in_portals) {
+		c = p->leaving ? NULL : wanted(now, p);
+		p->replaced = c && needs_socket(now, c) != (p->fd >= 0);
+	}
+}
+
 int portals_prepare(const struct conf *now, struct config_error *err)
 {
+	struct portal *p;
 	unsigned i;
 	int r;
 
+	mark_replaced(now);
 	for (i = 0; i < now->nportals; i++) {
-		if (running(&now->portals[i]))
+		p = running(&now->portals[i]);
+		if (p && !p->replaced)
 			continue;
 		r = portal_prepare(now, &now->portals[i]);
 		if (!r)
@@ -365,7 +387,7 @@ void portals_apply(const struct conf *now)
 		if (p->leaving)
 			continue;
 		c = wanted(now, p);
-		if (!c) {
+		if (!c || p->replaced) {
 			portal_stop(p);
 			continue;
 		}
@@ -385,6 +407,7 @@ void portals_undo(void)
 		if (p->fresh)
 			portal_stop(p);
 	list_for_each(p, &portals.list, in_portals) {
+		p->replaced = false;
 		if (!p->suspended)
 			continue;
 		p->suspended = false;

@@ -18,7 +18,8 @@ struct portal {
 	int		 fd;		/* -1: a wildcard portal takes it */
 	struct ereq	 accept;
 	bool		 accepting;	/* accept is submitted */
-	bool		 suspended;
+	bool		 replaced;	/* by a fresh one at the same place */
+	bool		 suspended;	/* gave its port up for a fresh one */
 	struct etimer	 pause;
 	unsigned	 waited;	/* for volumes to open, in polls */
 };
