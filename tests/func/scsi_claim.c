@@ -417,6 +417,22 @@ START_TEST(a_command_without_data_ignores_room_for_data)
 }
 END_TEST
 
+START_TEST(identity_and_port_are_the_same_after_a_restart)
+{
+	size_t n = ask("12 01 83 00 ff 00", 255);
+	uint8_t before[255];
+
+	memcpy(before, buf, n);
+	ini_logout(host);
+	ck_assert_int_eq(daemon_restart(d), 0);
+	host = ini_open(d, .target = IQN);
+	ck_assert_msg(host != NULL, "%s", ini_error());
+	ck_assert_int_eq(ini_settle(host, 0), 0);
+	ck_assert_uint_eq(ask("12 01 83 00 ff 00", 255), n);
+	ck_assert_mem_eq(buf, before, n);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("claim");
@@ -452,5 +468,6 @@ int main(void)
 	tcase_add_test(tc, a_lun_that_is_not_there_says_so);
 	tcase_add_test(tc, supported_operation_codes_give_usage_masks);
 	tcase_add_test(tc, a_command_without_data_ignores_room_for_data);
+	tcase_add_test(tc, identity_and_port_are_the_same_after_a_restart);
 	return func_run("scsi_claim", tc);
 }

@@ -148,6 +148,18 @@ START_TEST(sessions_move_under_load_and_nothing_is_lost)
 }
 END_TEST
 
+struct place {
+	int	id, worker;
+};
+
+static bool is_on(void *arg)
+{
+	struct place *p = arg;
+
+	return adm(d, "session show %d", p->id) == 0 &&
+	       json_number(d->json, "worker") == p->worker;
+}
+
 START_TEST(an_idle_session_moves_and_keeps_its_unit_attentions)
 {
 	struct ini *i = ini_open(d, .target = IQN);
@@ -157,8 +169,11 @@ START_TEST(an_idle_session_moves_and_keeps_its_unit_attentions)
 	ck_assert(i != NULL);
 	adm_ok(d, "session list");
 	id = (int)json_number(d->json, "0.id");
-	for (n = 0; n < 5; n++)
+	for (n = 0; n < 5; n++) {
 		adm_ok(d, "session move %d %d", id, n & 1);
+		ck_assert(wait_until(is_on, &(struct place){ id, n & 1 },
+				     DEADLINE_MS));
+	}
 	expect_sense(i, 0, &c, 0x6, 0x2900);
 	c = cmd_tur();
 	expect_good(i, 0, &c);
