@@ -5,7 +5,9 @@
 # make check             unit tests, then functional tests on both engines
 # make check-all         check, lint and the whole conformance matrix
 # make check-conformance the libiscsi suite, test by test
-# make bench lint install uninstall install-tgt-compat clean
+# make bench             measure it beside the machine's limit; QUICK=1: shorter
+# make bench-instructions instructions of some commands against a record
+# make lint install uninstall install-tgt-compat clean
 #
 # O=DIR where to build, SAN=address,undefined or SAN=thread, COV=1, WERROR=1,
 # V=1 to see the commands, T=TEXT: only the tests with TEXT in their names.
@@ -104,6 +106,21 @@ $(funcs): %: %.o $O/libtest.a $O/liblib.a
 $O/tests/demo/demo: $O/tests/demo/demo.o
 	$(call say,LD)$(link) $^ -liscsi
 
+# make bench: the load generator, the floor, the bare system calls
+bench_of = $(patsubst %,$O/tests/bench/%.o,$1)
+$O/tests/bench/load: $(call bench_of,load run work logins login lean lean_iscsi \
+		lean_floor libiscsi cdb proc) $O/liblib.a
+	$(call say,LD)$(link) $^ -liscsi -lisal -lpthread
+$O/tests/bench/floor: $(call bench_of,floor floor_epoll floor_uring)
+	$(call say,LD)$(link) $^ -luring
+$O/tests/bench/bare: $(call bench_of,bare proc)
+	$(call say,LD)$(link) $^ -luring
+$O/tests/bench/instructions: $(call bench_of,instructions) $(call libs_of,scsi) \
+		$O/libtest.a
+	$(call say,LD)$(link) $< -Wl,--start-group $(filter %.a,$^) \
+		-Wl,--end-group $(testlibs) $(ldlibs)
+benches	= $(addprefix $O/tests/bench/,load floor bare)
+
 tests: $(progs) $(units) $(funcs)
 
 programs = LUND='$(abspath $O)/lund' LUNADM='$(abspath $O)/lunadm'
@@ -129,8 +146,12 @@ check-all: check lint
 	@+$(MAKE) --no-print-directory check-conformance ARGS=--all
 
 bench: packages-build-demo-test
-	@+$(MAKE) --no-print-directory all
+	@+$(MAKE) --no-print-directory all $(benches)
 	@O='$(abspath $O)' $(programs) tests/bench/run $(ARGS)
+
+bench-instructions: packages-build-test-bench
+	@+$(MAKE) --no-print-directory $O/tests/bench/instructions
+	@tests/bench/check-instructions $O/tests/bench/instructions
 
 lint:
 	@CC='$(CC)' CFLAGS='$(cflags)' tests/lint $(headers)
@@ -170,8 +191,8 @@ clean:
 	rm -rf $O
 
 FORCE:
-.PHONY: all tests demo check check-all check-conformance bench lint install \
-	install-tgt-compat uninstall clean FORCE
+.PHONY: all tests demo check check-all check-conformance bench \
+	bench-instructions lint install install-tgt-compat uninstall clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 
