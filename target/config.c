@@ -167,6 +167,7 @@ static void apply(struct conf *now)
 	if (vols_start(now, &err))
 		log_err("%s", err.text);
 	vols_change(config_now(), now);
+	vols_tell_ports(now);
 	world_set(now);
 	vols_stop(now);
 	portals_apply(now);

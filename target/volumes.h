@@ -37,6 +37,8 @@ void vols_change(const struct conf *old, const struct conf *now);
 /* Stops what the configuration has no more; closed() belongs to the volume that
  * a verb deletes. */
 void vols_stop(const struct conf *now);
+/* Names the target ports that serve each volume. */
+void vols_tell_ports(const struct conf *now);
 /* All of them, at the end; done() when they are closed. */
 void vols_close(void (*done)(void));
 /* Tells when a volume that vols_stop() will stop is closed. */

@@ -209,6 +209,25 @@ START_TEST(a_rule_taken_away_keeps_hosts_out)
 }
 END_TEST
 
+static unsigned ports_told(void)
+{
+	struct cmd c = cmd_raw("a30a00000000000010000000", buf, 4096);
+
+	expect_good(host, 0, &c);
+	return buf[4 + 7];
+}
+
+START_TEST(a_second_target_is_a_second_port_on_every_path)
+{
+	ck_assert_uint_eq(ports_told(), 1);
+	adm_ok(d, "target create " IQN "2");
+	adm_ok(d, "lun add " IQN "2 vol");
+	ck_assert_uint_eq(ports_told(), 2);
+	adm_ok(d, "target delete " IQN "2");
+	ck_assert_uint_eq(ports_told(), 1);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("live changes");
@@ -225,6 +244,7 @@ int main(void)
 	ini_keep(other);
 	tcase_add_test(tc,
 		a_volume_that_grows_tells_every_host_and_is_usable_at_once);
+	tcase_add_test(tc, a_second_target_is_a_second_port_on_every_path);
 	tcase_add_test(tc, a_volume_shrinks_only_by_force);
 	tcase_add_test(tc, ats_is_switched_off_under_sessions_only_by_force);
 	tcase_add_test(tc, clone_zero_and_delete_are_switched_off_and_on);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "target/volumes.h"
+
+/*
+ * The target ports that serve each volume: one for each target that maps it and
+ * each portal group.  Hosts read them in REPORT TARGET PORT GROUPS and want to
+ * see the same on every path, in use or not.
+ */
+
+static bool maps(const struct conf_target *t, const char *volume)
+{
+	unsigned i;
+
+	for (i = 0; i < t->nluns; i++)
+		if (!strcmp(t->luns[i].volume, volume))
+			return true;
+	return false;
+}
+
+/* Is this portal the first of its group? */
+static bool first_of_group(const struct conf *c, unsigned at)
+{
+	unsigned i;
+
+	for (i = 0; i < at; i++)
+		if (c->portals[i].group == c->portals[at].group)
+			return false;
+	return true;
+}
+
+static unsigned ports_of(const struct conf *c, const char *volume,
+			 uint16_t rtpi[LU_PORTS])
+{
+	unsigned t, p, n = 0;
+
+	for (t = 0; t < c->ntargets; t++) {
+		if (!maps(&c->targets[t], volume))
+			continue;
+		for (p = 0; p < c->nportals && n < LU_PORTS; p++)
+			if (first_of_group(c, p))
+				rtpi[n++] = port_id(c->targets[t].iqn,
+					(uint16_t)c->portals[p].group);
+	}
+	return n;
+}
+
+void vols_tell_ports(const struct conf *now)
+{
+	uint16_t rtpi[LU_PORTS];
+	unsigned i, n;
+
+	for (i = 0; i < now->nvolumes; i++) {
+		struct lu *lu = vol_lu(now->volumes[i].name);
+
+		if (!lu)
+			continue;
+		n = ports_of(now, now->volumes[i].name, rtpi);
+		lu_set_ports(lu, rtpi, n);
+		lu_unref(lu);
+	}
+}
