@@ -120,7 +120,7 @@ static struct peer *peer_of_fd(int fd)
 	unsigned i;
 
 	for (i = 0; i < npeers; i++)
-		if (peers[i].fd == fd)
+		if (peers[i].fd == fd && !peers[i].gone)
 			return &peers[i];
 	ck_abort_msg("no such descriptor");
 }
@@ -290,11 +290,11 @@ static uint8_t medium[MEDIUM];
 static struct scsi_cmd *cmds[FAKE_CMDS];	/* in the layer, by arrival */
 static unsigned ncmds, submitted;
 static uint64_t last_nexus, succeeded;
-static struct scsi_tmf *tmf_pending;
+static struct scsi_tmf *tmf_pending;	/* the last, priv: one before */
 
 static inline uint32_t cdb_total(const struct scsi_cmd *cmd)
 {
-	return be32_get(BE_AT(be32, cmd->cdb, 2));
+	return MIN(be32_get(BE_AT(be32, cmd->cdb, 2)), MEDIUM);
 }
 
 static void nexus_check(struct nexus *n)
@@ -329,6 +329,10 @@ static void step_read(struct scsi_cmd *cmd)
 	uint32_t n = MIN(left - cmd->moved, PIECE_MAX);
 
 	cmd->wanted = cdb_total(cmd);
+	if (!n) {
+		finish(cmd, STATUS_GOOD);
+		return;
+	}
 	if (!cmd->transport->get_buffer(cmd, n))
 		return;
 	memcpy(cmd->data, medium + cmd->moved, n);
@@ -345,8 +349,9 @@ static void step_read(struct scsi_cmd *cmd)
 
 static void step_write(struct scsi_cmd *cmd)
 {
-	uint32_t piece = be32_get(BE_AT(be32, cmd->cdb, 6));
-	uint32_t n = MIN(cdb_total(cmd) - cmd->moved, piece);
+	uint32_t piece = MIN(be32_get(BE_AT(be32, cmd->cdb, 6)), BUF_MAX);
+	uint32_t total = MIN(cdb_total(cmd), cmd->edtl);
+	uint32_t n = MIN(total - cmd->moved, piece);
 
 	cmd->wanted = cdb_total(cmd);
 	while (n) {
@@ -362,7 +367,7 @@ static void step_write(struct scsi_cmd *cmd)
 		}
 		memcpy(medium + cmd->moved, cmd->data, n);
 		cmd->moved += n;
-		n = MIN(cdb_total(cmd) - cmd->moved, piece);
+		n = MIN(total - cmd->moved, piece);
 		cmd->step = 0;
 	}
 	finish(cmd, STATUS_GOOD);
@@ -407,6 +412,7 @@ void scsi_abort(struct scsi_cmd *cmd)
 
 void scsi_task_management(struct scsi_tmf *t)
 {
+	t->priv = tmf_pending;
 	tmf_pending = t;
 }
 

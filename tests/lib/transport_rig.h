@@ -70,16 +70,31 @@ static void peer_lost(struct peer *p)
 	turns();
 }
 
+static inline void tmf_finish(struct scsi_tmf *t)
+{
+	tmf_pending = t->priv;
+	self = workers[t->nexus->config.worker].engine;
+	t->done(t);
+	turns();
+}
+
 /* Every connection ends, and nothing is left behind. */
 static void rig_teardown(void)
 {
-	unsigned i;
+	unsigned i, round;
 
-	for (i = 0; i < npeers; i++) {
-		peer_lost(&peers[i]);
-		while (ncmds)
-			finish(cmds[0], STATUS_TASK_ABORTED);
+	/* one that is about to be moved listens only when it is quiet */
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < npeers; i++)
+			peer_lost(&peers[i]);
+		for (i = 0; i < ncmds; i++)
+			if (!cmds[i]->cdb[0] || cmds[i]->aborted)
+				finish(cmds[i--], STATUS_TASK_ABORTED);
+		while (tmf_pending)
+			tmf_finish(tmf_pending);
 		turns();
+	}
+	for (i = 0; i < npeers; i++) {
 		ck_assert(peers[i].gone);
 		close(peers[i].far);
 		free(peers[i].out);
@@ -93,6 +108,8 @@ static void rig_teardown(void)
 	}
 	bufpool_free(scsi_host.main->bufs);
 	free(scsi_host.main);
+	npeers = submitted = 0;
+	tmf_pending = NULL;
 }
 
 /* Gives bytes to the target, at most chunk of them at a time. */
@@ -220,7 +237,7 @@ static int login(struct peer *p, uint8_t isid, uint16_t tsih)
 	return be16_get(answer.login_response.status);
 }
 
-static struct peer *peer_logged_in(void)
+static inline struct peer *peer_logged_in(void)
 {
 	struct peer *p = peer_new();
 

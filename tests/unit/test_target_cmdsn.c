@@ -304,8 +304,7 @@ START_TEST(functions_of_the_scsi_layer_are_answered_when_it_says_so)
 	ck_assert_uint_eq(tmf_pending->function, TMF_LOGICAL_UNIT_RESET);
 	ck_assert_uint_eq(tmf_pending->lun[1], 7);
 	tmf_pending->response = TMF_NO_LUN;
-	tmf_pending->done(tmf_pending);
-	turns();
+	tmf_finish(tmf_pending);
 	ck_assert_int_eq(hear_any(p, &b), OP_TMF_RESPONSE);
 	ck_assert_uint_eq(b.tmf_response.response, TMF_NO_LUN);
 }
@@ -319,8 +318,7 @@ START_TEST(connection_waits_for_a_function_that_runs)
 	say(p, &b, NULL, 0);
 	peer_lost(p);
 	ck_assert(!p->gone);
-	tmf_pending->done(tmf_pending);
-	turns();
+	tmf_finish(tmf_pending);
 	ck_assert(p->gone);
 }
 END_TEST
@@ -352,8 +350,7 @@ START_TEST(cold_reset_is_answered_and_ends_every_session_of_the_target)
 
 	ck_assert_int_eq(login(q, 2, 0), 0);
 	say(p, &b, NULL, 0);
-	tmf_pending->done(tmf_pending);
-	turns();
+	tmf_finish(tmf_pending);
 	ck_assert_int_eq(hear_any(p, &b), OP_TMF_RESPONSE);
 	ck_assert(p->gone && q->gone);
 }
