@@ -71,8 +71,6 @@ void rx_run(struct conn *c);
 void rx_cancel(struct conn *c);
 /* Gives buffers of connections that became idle back. */
 void rx_sweep(struct etimer *t);
-/* Whole PDUs only, and nothing of the kernel's: may be parked. */
-bool rx_quiet(const struct conn *c);
 /* The unparsed bytes of a parked connection, and back again (takes bytes over,
  * from malloc(); n may be 0). */
 uint8_t *rx_take_bytes(struct conn *c, uint32_t *ret_n);
@@ -156,11 +154,11 @@ bool conn_discovery(const struct conn *c);
 
 /* ---- conn.c ------------------------------------------------------------ */
 
-/* One engine request ended; frees the connection if it was what it waited
- * for. */
+/* One engine request ended. */
 void conn_io_done(struct conn *c);
+/* Something that a closed connection waited for is gone: it looks again, soon,
+ * whether it may be freed. */
 void conn_cleanup_soon(struct conn *c);
-/* A task or the session is gone: look again. */
 bool conn_closing(const struct conn *c);
 
 static inline void count_up(_Atomic uint64_t *n, uint64_t by)

@@ -227,13 +227,6 @@ void rx_cancel(struct conn *c)
 	engine_cancel(c->worker->engine, &rx->req);
 }
 
-bool rx_quiet(const struct conn *c)
-{
-	const struct conn_rx *rx = c->rx;
-
-	return !rx->in_flight && rx->step == RX_HEADER && !rx->in_run;
-}
-
 uint8_t *rx_take_bytes(struct conn *c, uint32_t *ret_n)
 {
 	struct conn_rx *rx = c->rx;
