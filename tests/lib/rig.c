@@ -130,6 +130,17 @@ static struct lu *find_lu(void *arg, const uint8_t *designator, size_t len,
 	return NULL;
 }
 
+/* What the medium holds at first: made once, before check forks. */
+static uint8_t medium[RIG_BLOCKS * 512];
+
+__attribute__((constructor)) static void medium_fill(void)
+{
+	size_t off;
+
+	for (off = 0; off < sizeof(medium); off++)
+		medium[off] = rig_byte(off);
+}
+
 static void make_lu(unsigned i)
 {
 	static const char *const names[] = { "zero", "one" };
@@ -141,14 +152,12 @@ static void make_lu(unsigned i)
 		.primitive = { true, true, true, true },
 	};
 	struct lu_events events = { .arg = NULL };
-	uint64_t off;
 
 	rig.lu[i] = lu_new(&rig.host, &config, &events);
 	rig.vol[i] = fake_volume(names[i]);
 	lu_open(rig.lu[i]);
 	fake_run();
-	for (off = 0; off < RIG_BLOCKS * 512; off++)
-		fake_data(rig.vol[i])[off] = rig_byte(off);
+	memcpy(fake_data(rig.vol[i]), medium, sizeof(medium));
 	fake_map_all(rig.vol[i]);
 }
 
