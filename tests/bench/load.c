@@ -26,6 +26,7 @@ static const char usage[] =
 "                             login|idle\n"
 "--sessions N  --depth N (each)  --bs SIZE (a command)  --reads PERCENT (mix)\n"
 "--random  --once (one pass)  --off SIZE  --size SIZE (part of the LUN)\n"
+"--luns N (in turn, from the URL's on)\n"
 "--dst-lun N  --dst-off SIZE (xcopy: to)  --unmap (wsame)  --fua (write)\n"
 "--contend (caw: all on one block)  --single (a send for each command)\n"
 "--digests  --mrdsl SIZE  --verify (fills first, then looks)\n"
@@ -37,7 +38,7 @@ enum {
 	OPT_CLIENT = 256, OPT_OP, OPT_SESSIONS, OPT_DEPTH, OPT_BS, OPT_READS,
 	OPT_OFF, OPT_SIZE, OPT_DST_LUN, OPT_DST_OFF, OPT_MRDSL, OPT_PROBE,
 	OPT_TIME, OPT_WARM, OPT_PID, OPT_RANDOM, OPT_ONCE, OPT_UNMAP, OPT_FUA,
-	OPT_CONTEND, OPT_SINGLE, OPT_DIGESTS, OPT_VERIFY,
+	OPT_CONTEND, OPT_SINGLE, OPT_DIGESTS, OPT_VERIFY, OPT_LUNS,
 };
 
 static const struct option long_options[] = {
@@ -45,7 +46,7 @@ static const struct option long_options[] = {
 	{ "sessions", 1, NULL, OPT_SESSIONS }, { "depth", 1, NULL, OPT_DEPTH },
 	{ "bs", 1, NULL, OPT_BS }, { "reads", 1, NULL, OPT_READS },
 	{ "off", 1, NULL, OPT_OFF }, { "size", 1, NULL, OPT_SIZE },
-	{ "dst-lun", 1, NULL, OPT_DST_LUN },
+	{ "dst-lun", 1, NULL, OPT_DST_LUN }, { "luns", 1, NULL, OPT_LUNS },
 	{ "dst-off", 1, NULL, OPT_DST_OFF }, { "mrdsl", 1, NULL, OPT_MRDSL },
 	{ "probe", 1, NULL, OPT_PROBE }, { "time", 1, NULL, OPT_TIME },
 	{ "warm", 1, NULL, OPT_WARM }, { "pid", 1, NULL, OPT_PID },
@@ -130,6 +131,7 @@ static bool take_option(struct options *o, int c, const char *arg)
 	case OPT_OFF: o->off = size_of(arg); break;
 	case OPT_SIZE: o->size = size_of(arg); break;
 	case OPT_DST_LUN: o->dst_lun = (int)size_of(arg); break;
+	case OPT_LUNS: o->luns = (unsigned)size_of(arg); break;
 	case OPT_DST_OFF: o->dst_off = size_of(arg); break;
 	case OPT_MRDSL: o->mrdsl = (uint32_t)size_of(arg); break;
 	case OPT_PROBE: o->probe = work_of(arg); break;
@@ -158,13 +160,13 @@ static void parse(struct options *o, int argc, char **argv)
 	*o = (struct options){
 		.client = &lean_client, .work = WORK_READ, .probe = WORKS,
 		.sessions = 1, .depth = 1, .read_percent = 70, .bs = 4096,
-		.dst_lun = -1, .seconds = 1, .warm = 0.2, .mrdsl = 262144,
+		.dst_lun = -1, .luns = 1, .seconds = 1, .warm = 0.2, .mrdsl = 262144,
 	};
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		if (!take_option(o, c, optarg))
 			goto wrong;
 	if (optind == argc - 1 && take_url(o, argv[optind]) && o->sessions &&
-	    o->depth && o->bs && o->bs % 8 == 0) {
+	    o->depth && o->luns && o->bs && o->bs % 8 == 0) {
 		/* What it did must be known to be looked at. */
 		o->random &= !o->verify || o->work < WORK_WSAME;
 		return;
@@ -191,7 +193,7 @@ static void report(const struct load *l)
 	       work_names[l->opt.work], (unsigned long long)l->ops, s,
 	       (double)l->ops / s, (double)l->bytes / s / MiB);
 	printf(" cpu=%.3f client=%.3f rss=%llu threads=%u",
-	       (double)(l->proc[1].cpu_ns - l->proc[0].cpu_ns) / n / 1000,
+	       (double)proc_cpu_ns(l->proc) / n / 1000,
 	       (double)l->own_cpu / n / 1000,
 	       (unsigned long long)l->proc[1].rss_kib, l->proc[1].threads);
 	report_hist("", &l->hist);

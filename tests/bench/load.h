@@ -27,6 +27,7 @@ extern const char *const work_names[WORKS];
 struct options {
 	char		 host[64], iqn[224];
 	int		 port, lun, dst_lun;	/* dst_lun -1: the same */
+	unsigned	 luns;			/* from lun on, in turn */
 	const struct client *client;
 	enum work	 work, probe;		/* probe WORKS: none */
 	unsigned	 sessions, depth, read_percent;
@@ -93,7 +94,7 @@ struct session {
 	const struct options *opt;
 	const struct client *client;
 	void		*conn;
-	unsigned	 index, depth, in_flight;
+	unsigned	 index, depth, in_flight, turn, pass;
 	bool		 is_probe;
 	struct slot	*slot;
 	uint64_t	 cursor, end;	/* sequential: its part of the LUN */
@@ -191,6 +192,8 @@ bool login_iscsi(const struct options *o, unsigned isid, struct login *l);
 void login_end(struct login *l);	/* logs out and closes */
 
 bool proc_read(int pid, struct proc *p);
+/* CPU time between two looks; 0 when threads that had run are gone. */
+uint64_t proc_cpu_ns(const struct proc p[2]);
 uint64_t proc_own_cpu_ns(void);
 
 #endif

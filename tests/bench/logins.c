@@ -53,7 +53,7 @@ bool run_logins(struct load *l)
 		pthread_join(thread[i], NULL);
 	s = (double)(now_ns() - start) / 1e9;
 	proc_read(l->opt.pid, &l->proc[1]);
-	cpu = l->proc[1].cpu_ns - l->proc[0].cpu_ns;
+	cpu = proc_cpu_ns(l->proc);
 	printf("op=login ops=%u secs=%.3f rate=%.1f cpu=%.3f errors=%u\n",
 	       g.count, s, g.count / s,
 	       g.count ? (double)cpu / g.count / 1000 : 0, g.failed);

@@ -65,6 +65,11 @@ bool proc_read(int pid, struct proc *p)
 	return true;
 }
 
+uint64_t proc_cpu_ns(const struct proc p[2])
+{
+	return p[1].cpu_ns > p[0].cpu_ns ? p[1].cpu_ns - p[0].cpu_ns : 0;
+}
+
 uint64_t proc_own_cpu_ns(void)
 {
 	struct rusage u;

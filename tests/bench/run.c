@@ -315,9 +315,9 @@ bool run_load(struct load *l)
 		good = false;
 	l->start = now_ns() + (uint64_t)(l->opt.warm * 1e9);
 	l->stop = l->start + (uint64_t)(l->opt.seconds * 1e9);
-	look_at_clock(l);
 	if (good)
 		start_all(l);
+	look_at_clock(l);
 	while (good && busy(l)) {
 		good = turn(l, p);
 		look_at_clock(l);

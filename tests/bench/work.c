@@ -60,6 +60,7 @@ static bool next_off(struct session *s, uint64_t *off)
 			return false;
 		part = l->size / l->nsessions / bs * bs;
 		s->cursor = from + s->index % l->nsessions * part;
+		s->pass++;
 	}
 	*off = s->cursor;
 	s->cursor += bs;
@@ -120,6 +121,7 @@ static bool next_xcopy(struct session *s, struct slot *slot)
 {
 	struct load *l = s->load;
 	bool across = l->opt.dst_lun >= 0;
+	uint64_t to;
 	struct copy_range r = {
 		.src_naa = l->naa[0], .src_len = l->naa_len[0],
 		.dst_naa = l->naa[across], .dst_len = l->naa_len[across],
@@ -129,8 +131,12 @@ static bool next_xcopy(struct session *s, struct slot *slot)
 
 	if (!next_off(s, &slot->off))
 		return false;
+	/* Another place in each pass: to share what is shared costs nothing. */
+	to = slot->off - l->opt.off;
+	if (!l->opt.verify)
+		to = (to + (uint64_t)s->pass * l->opt.bs) % l->size;
 	r.src = slot->off / l->block_size;
-	r.dst = (slot->off - l->opt.off + l->opt.dst_off) / l->block_size;
+	r.dst = (to + l->opt.dst_off) / l->block_size;
 	cdb_xcopy(slot, slot->buf, &r);
 	return true;
 }
@@ -159,6 +165,8 @@ bool work_next(struct session *s, struct slot *slot)
 
 	slot->work = s->is_probe ? l->opt.probe : l->opt.work;
 	slot->lun = l->opt.lun;
+	if (!s->is_probe)
+		slot->lun += (int)(s->turn++ % l->opt.luns);
 	slot->moved = 0;
 	switch (slot->work) {
 	case WORK_READ:
