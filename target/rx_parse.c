@@ -82,7 +82,7 @@ static void header_data(struct conn_rx *rx)
 	else if (!pdu_legal(c, rx->op))
 		reject = REJECT_PROTOCOL;
 	if (reject) {
-		if (c->state == CONN_IN_LOGIN)
+		if (c->state == CONN_IN_LOGIN)	/* an AHS we refuse */
 			login_refuse_request(c, b);
 		else
 			conn_reject(c, b, (uint8_t)reject);
@@ -114,6 +114,23 @@ static void header_done(struct conn_rx *rx)
 		header_data(rx);
 }
 
+/*
+ * Who has not logged in and sends something else is no initiator: what more its
+ * header promises is not waited for, and nobody knows where it would end.
+ */
+static bool is_stranger(struct conn_rx *rx)
+{
+	struct conn *c = rx->conn;
+
+	if (c->state != CONN_IN_LOGIN ||
+	    pdu_legal(c, pdu_op_of(bhs_opcode(&rx->bhs))))
+		return false;
+	rx->head = rx->tail;
+	if (!rx->draining)
+		login_refuse_request(c, &rx->bhs);
+	return true;
+}
+
 static bool step_header(struct conn_rx *rx)
 {
 	struct conn *c = rx->conn;
@@ -123,6 +140,8 @@ static bool step_header(struct conn_rx *rx)
 	if (have < BHS_LEN)
 		return false;
 	memcpy(&rx->bhs, p, BHS_LEN);
+	if (is_stranger(rx))
+		return false;
 	ahs = rx->bhs.any.ahs_len * 4u;
 	len = BHS_LEN + ahs;
 	if (have < len + (c->header_digest ? DIGEST_LEN : 0))

@@ -75,8 +75,9 @@ START_TEST(garbage_ends_its_connection)
 	/* its lengths promise more, which never comes */
 	r = stranger();
 	raw_bytes(r, http, sizeof(http));
-	others_are_served();
+	ck_assert(raw_wait_closed(r, 5000));
 	raw_close(r);
+	others_are_served();
 }
 END_TEST
 
@@ -96,6 +97,14 @@ START_TEST(other_requests_before_login_are_not_served)
 		raw_request(r, &b, opcodes[n], true);
 		raw_send(r, &b, NULL, 0);
 		ck_assert_msg(raw_wait_closed(r, DEADLINE_MS), "opcode %02x",
+			      opcodes[n]);
+		raw_close(r);
+		/* nor is the rest waited for that their header promises */
+		r = stranger();
+		b.any.ahs_len = 255;
+		b.any.data_len = be24_of(8000);
+		raw_bytes(r, &b, sizeof(b));
+		ck_assert_msg(raw_wait_closed(r, 5000), "opcode %02x",
 			      opcodes[n]);
 		raw_close(r);
 	}
