@@ -93,12 +93,14 @@ struct xcopy_segment {
 	unsigned	 size;			/* of the descriptor */
 };
 
-/* Checks the parameter list in cmd->data down to its last segment and resolves
- * its CSCD descriptors; SCSI_GOOD: cmd->x.xcopy is filled, its references are
- * to be released by xcopy_release(), whatever the answer. */
+/* Checks types, counts and lengths of the parameter list in cmd->data and
+ * resolves its CSCD descriptors; SCSI_GOOD: cmd->x.xcopy is filled, its
+ * references are to be released by xcopy_release(), whatever the answer. */
 enum scsi_result xcopy_parse(struct scsi_cmd *cmd);
 void xcopy_release(struct scsi_cmd *cmd);
-/* The segment descriptor at x.xcopy.seg_at, which xcopy_parse() found good. */
+/* Can the segment at x.xcopy.seg_at be copied now? */
+enum scsi_result xcopy_check_segment(struct scsi_cmd *cmd);
+/* What it asks for; it was found good. */
 struct xcopy_segment xcopy_segment(const struct scsi_cmd *cmd);
 
 /* xcopy_results.c: copies that have a list identifier; begin refuses one that

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * EXTENDED COPY(LID1), SPC-4 6.4: what VMware calls Full Copy.  The whole list
- * is checked (xcopy_desc.c), then its segments are copied in order, piece by
- * piece.  A piece holds its destination and its source shared until the medium
+ * EXTENDED COPY(LID1), SPC-4 6.4: what VMware calls Full Copy.  The list's form
+ * is checked (xcopy_desc.c), then its segments are checked and copied in order,
+ * piece by piece.  A piece holds its destination and its source shared until the medium
  * has it, so that no COMPARE AND WRITE is copied torn or overtaken.
  */
 
@@ -113,13 +113,17 @@ static bool overlaps_ahead(const struct xcopy_state *x)
 	       x->dst_off - x->src_off < x->left;
 }
 
-/* Loads the next segment that has bytes.  False: there is none. */
-static bool next_segment(struct scsi_cmd *cmd)
+/* Loads the next segment that has bytes; none is left: left stays 0. */
+static enum scsi_result next_segment(struct scsi_cmd *cmd)
 {
 	struct xcopy_state *x = &cmd->x.xcopy;
 	struct xcopy_segment s;
+	enum scsi_result r;
 
 	for (; !x->left && x->segment < x->nsegment; x->segment++) {
+		r = xcopy_check_segment(cmd);
+		if (r)
+			return r;
 		s = xcopy_segment(cmd);
 		x->seg_at += s.size;
 		x->src = x->cscd[s.src];
@@ -129,17 +133,18 @@ static bool next_segment(struct scsi_cmd *cmd)
 		x->left = s.len;
 		x->backward = overlaps_ahead(x);
 		if (x->left)
-			return true;
+			break;
 	}
-	return x->left;
+	return SCSI_GOOD;
 }
 
 static enum scsi_result piece(struct scsi_cmd *cmd)
 {
 	struct xcopy_state *x = &cmd->x.xcopy;
+	enum scsi_result r = next_segment(cmd);
 
-	if (!next_segment(cmd))
-		return SCSI_GOOD;
+	if (r || !x->left)
+		return r;
 	x->piece = MIN(x->left,
 		       volume_bulk_piece(x->dst->volume, BREQ_COPY));
 	cmd->step = XCOPY_DST_LOCKED;

@@ -2,8 +2,9 @@
 
 /*
  * The parameter list of EXTENDED COPY(LID1): header, CSCD descriptors E4h
- * (SPC-4 6.4.5), segment descriptors 02h and 0Ah (6.4.6).  All of it is checked
- * before a byte is copied.
+ * (SPC-4 6.4.5), segment descriptors 02h and 0Ah (6.4.6).  Types, counts and
+ * lengths are checked before a byte is copied; what a segment asks for when its
+ * turn comes, so that those before it are copied when it cannot be.
  */
 
 #include <string.h>
@@ -180,12 +181,9 @@ static enum scsi_result check_cscd(struct scsi_cmd *cmd, unsigned i)
 	if (c->flags & 0x1f)		/* not a block device */
 		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, at + 1);
 	lu = resolve(cmd, c, &x->cscd_ro[i]);
-	if (lu && !reachable(lu)) {
-		lu_unref(lu);
-		lu = NULL;
-	}
 	x->cscd[i] = lu;
-	if (lu && be24_get(c->block_len) != lu_bytes(lu, 1))
+	if (lu && reachable(lu) &&
+	    be24_get(c->block_len) != lu_bytes(lu, 1))
 		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, at + 29);
 	return SCSI_GOOD;
 }
@@ -245,7 +243,7 @@ static enum scsi_result check_side(struct scsi_cmd *cmd, be16 index, be64 lba,
 
 	if (i >= x->ncscd)
 		return bad_segment(cmd, SCSI_COPY_FAILED, dst ? 6 : 4);
-	if (!x->cscd[i])
+	if (!x->cscd[i] || !reachable(x->cscd[i]))
 		return bad_segment(cmd, SCSI_COPY_NOT_REACHABLE, dst ? 6 : 4);
 	by = atomic_load(&x->cscd[i]->reserved_by);
 	if (by && by != cmd->nexus->id)
@@ -288,7 +286,7 @@ static enum scsi_result check_bounds(struct scsi_cmd *cmd,
 	return SCSI_GOOD;
 }
 
-static enum scsi_result check_segment(struct scsi_cmd *cmd)
+enum scsi_result xcopy_check_segment(struct scsi_cmd *cmd)
 {
 	const struct segment *d = segment_at(cmd, cmd->x.xcopy.seg_at);
 	enum scsi_result r = check_side(cmd, d->src, d->src_lba, false);
@@ -307,7 +305,6 @@ enum scsi_result xcopy_parse(struct scsi_cmd *cmd)
 {
 	struct xcopy_state *x = &cmd->x.xcopy;
 	enum scsi_result r = check_header(cmd);
-	uint32_t first;
 	unsigned i;
 
 	if (!r)
@@ -316,12 +313,5 @@ enum scsi_result xcopy_parse(struct scsi_cmd *cmd)
 		r = check_segments(cmd);
 	for (i = 0; !r && i < x->ncscd; i++)
 		r = check_cscd(cmd, i);
-	first = x->seg_at;
-	for (; !r && x->segment < x->nsegment; x->segment++) {
-		r = check_segment(cmd);
-		x->seg_at += segment_size(cmd->data[x->seg_at]);
-	}
-	x->seg_at = first;
-	x->segment = 0;
 	return r;
 }

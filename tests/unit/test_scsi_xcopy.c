@@ -334,8 +334,54 @@ START_TEST(a_unit_that_does_not_answer_is_not_reachable)
 }
 END_TEST
 
+enum { BAD_END, BAD_INDEX, BAD_NULL, BAD_LENGTH, BAD_STOPPED, BAD_LOCKED,
+       BADS };
+
+/* A segment that fails, by the rules of the moment, from LUN 0 to LUN 1. */
+static void bad_segment(struct rig_cmd *c, int how)
+{
+	uint64_t to = how == BAD_END ? RIG_BLOCKS : 64;
+
+	if (how == BAD_LENGTH)
+		xcopy_bytes_add(c, 0, 1, 100, 0, to, 0, 0);
+	else
+		xcopy_segment_add(c, 0, how == BAD_INDEX ? 7 : 1, 1, 0, to);
+	if (how == BAD_NULL)
+		c->out[XCOPY_CSCD_AT(1) + 1] = 0x20;
+	if (how == BAD_STOPPED)
+		atomic_store(&rig.lu[1]->stopped, true);
+	if (how == BAD_LOCKED)
+		atomic_store(&rig.lu[1]->read_only, true);
+}
+
+START_TEST(segments_before_one_that_fails_are_copied)
+{
+	struct rig_cmd *c = xcopy_new(0, 0);
+	const uint8_t *s = c->scsi.sense;
+
+	fake_auto(rig.vol[0], true);
+	xcopy_cscd(c, 0);
+	xcopy_cscd(c, 1);
+	xcopy_segment_add(c, 0, 0, 4, 8, 1000);
+	bad_segment(c, _i);
+	xcopy_segment_add(c, 0, 0, 4, 8, 2000);
+	xcopy_submit(c);
+	ck_assert(copied(0, 1000 * 512, 8 * 512, 4 * 512));
+	ck_assert(rig_untouched(0, 2000 * 512, 4 * 512));
+	ck_assert_uint_eq(fake_submitted(rig.vol[1]), 0);
+	ck_assert_uint_eq(c->scsi.status, STATUS_CHECK_CONDITION);
+	if (_i != BAD_LOCKED) {
+		ck_assert_uint_eq(s[2] & 0xf, KEY_COPY_ABORTED);
+		ck_assert_uint_eq(s[10] << 8 | s[11], 1);
+	}
+	ck_assert(rig_idle());
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, segments_before_one_that_fails_are_copied,
+			    0, BADS);
 	tcase_add_test(tc, a_segment_is_copied_within_a_logical_unit);
 	tcase_add_test(tc, a_segment_is_copied_to_another_logical_unit);
 	tcase_add_test(tc, the_destination_may_receive_the_command);

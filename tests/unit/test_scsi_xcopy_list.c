@@ -167,7 +167,7 @@ START_TEST(a_descriptor_that_does_not_exist_stops_the_copy)
 	struct rig_cmd *c = xcopy_new(0, 0);
 
 	xcopy_cscd(c, 0);
-	xcopy_segment_add(c, 0, 0, 1, 0, 8);
+	xcopy_segment_add(c, 0, 0, 0, 0, 8);
 	xcopy_segment_add(c, (unsigned)_i, !_i, 1, 0, 8);
 	ck_assert(stopped(xcopy_submit(c), 0x0000, 1, _i ? 4 : 6));
 }
@@ -232,12 +232,14 @@ START_TEST(a_segment_longer_than_we_said_stops_the_copy)
 }
 END_TEST
 
-START_TEST(an_error_in_the_last_segment_copies_nothing)
+START_TEST(a_wrong_descriptor_in_the_last_segment_copies_nothing)
 {
 	struct rig_cmd *c = list();
+	uint32_t last = xcopy_len(c);
 
-	xcopy_segment_add(c, 0, 0, 1, 0, RIG_BLOCKS);
-	ck_assert(stopped(xcopy_submit(c), 0x0000, 1, 20));
+	xcopy_segment_add(c, 0, 0, 1, 0, 8);
+	c->out[last + (_i ? 3 : 0)] ^= 1;	/* its length, its type */
+	ck_assert(refused(xcopy_submit(c), 0x26, _i ? 0x00 : 0x09));
 }
 END_TEST
 
@@ -430,7 +432,8 @@ static void add_lists(TCase *tc)
 	tcase_add_loop_test(tc,
 		a_byte_count_that_ends_inside_a_block_stops_the_copy, 0, 3);
 	tcase_add_test(tc, a_segment_longer_than_we_said_stops_the_copy);
-	tcase_add_test(tc, an_error_in_the_last_segment_copies_nothing);
+	tcase_add_loop_test(tc,
+		a_wrong_descriptor_in_the_last_segment_copies_nothing, 0, 2);
 }
 
 int main(void)
