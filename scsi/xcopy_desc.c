@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The parameter list of EXTENDED COPY(LID1): header, CSCD descriptors E4h
- * (SPC-4 6.4.5), segment descriptors 02h and 0Ah (6.4.6).  Types, counts and
- * lengths are checked before a byte is copied; what a segment asks for when its
- * turn comes, so that those before it are copied when it cannot be.
+ * The parameter list of EXTENDED COPY(LID1): header, CSCD descriptors E4h,
+ * segment descriptors 02h and 0Ah.  Types, counts and lengths are checked before
+ * a byte is copied; what a segment asks for when its turn comes, so that those
+ * before it are copied when it cannot be.
  */
 
 #include <string.h>
