@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * SYNCHRONIZE CACHE (10, 16), SBC-3 5.27, and PRE-FETCH (10, 16), 5.11.  With
- * IMMED the answer goes out at once and the act goes on without the command.
+ * SYNCHRONIZE CACHE (10, 16) and PRE-FETCH (10, 16).  With IMMED the answer
+ * goes out at once and the act goes on without the command.
  */
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * READ CAPACITY(10) and (16), SBC-3 5.15 and 5.16.
+ * READ CAPACITY(10) and (16), SBC-3.
  */
 
 #include "scsi/scsi_int.h"

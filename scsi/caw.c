@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * COMPARE AND WRITE, SBC-3 5.2: what VMware calls ATS.  Data-Out is the compare
+ * COMPARE AND WRITE of SBC-3: what VMware calls ATS.  Data-Out is the compare
  * image, then the write image.  The blocks are held exclusively from the read
  * to the write and given back before the wait for stable storage.
  */

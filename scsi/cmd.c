@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The life of a command: the order of checks (SAM-5 5.3.3, SPC-4 4.6), the CDB
- * decoded once, the data that a handler wants before it starts, the end.
+ * The life of a command: the order of checks, the CDB decoded once, the data
+ * that a handler wants before it starts, the end.
  */
 
 #include <assert.h>

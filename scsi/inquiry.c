@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * INQUIRY, standard data (SPC-4 6.6.2); VPD pages are in vpd.c.
+ * INQUIRY, standard data (SPC-4); VPD pages are in vpd.c.
  */
 
 #include "scsi/scsi_int.h"

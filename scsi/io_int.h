@@ -79,7 +79,7 @@ enum scsi_result bulk_start(struct scsi_cmd *cmd);
 
 /* ---- xcopy_desc.c ------------------------------------------------------ */
 
-/* Offsets into the parameter list, SPC-4 6.4 */
+/* EXTENDED COPY(LID1) parameter list, bytes: header, CSCD descriptor */
 #define XCOPY_HEADER	16u
 #define XCOPY_CSCD	32u
 

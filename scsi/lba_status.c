@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * GET LBA STATUS, SBC-3 5.4: which blocks are mapped.  The volume tells runs of
+ * GET LBA STATUS of SBC-3: which blocks are mapped.  The volume tells runs of
  * bytes; runs that are alike are told as one.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LOG SENSE (SPC-4 6.7, 7.3): the pages that hosts poll, and no more.
+ * LOG SENSE (SPC-4): the pages that hosts poll, and no more.
  */
 
 #include "scsi/scsi_int.h"

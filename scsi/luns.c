@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * REPORT LUNS (SPC-4 6.33).  It is answered whatever LUN it is sent to, since a
+ * REPORT LUNS (SPC-4).  It is answered whatever LUN it is sent to, since a
  * target without a LUN 0 is scanned by it too.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * MODE SENSE and MODE SELECT, 6 and 10 (SPC-4 6.11 to 6.14, 7.5).  A page is
+ * MODE SENSE and MODE SELECT, 6 and 10 (SPC-4, SBC-3).  A page is
  * its default bytes, a mask of the changeable bits, and the bits of the logical
  * unit that stand in it.  D_SENSE and SWP can be changed, WCE where the volume
  * was configured write-back.
@@ -78,7 +78,7 @@ static uint8_t device_specific(const struct scsi_cmd *cmd)
 	return 0x10 | (protect ? 0x80 : 0);	/* DPOFUA, WP */
 }
 
-/* SBC-3 6.4.2: short descriptors, or long ones where LLBAA allows. */
+/* SBC-3: short block descriptors, or long ones where LLBAA allows. */
 static void block_descriptor(const struct lu *lu, bool longer, struct out *o)
 {
 	uint64_t n = atomic_load(&lu->nblocks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * I_T nexuses and their I_T_L nexuses (SAM-5 4.8): which logical unit stands at
+ * I_T nexuses and their I_T_L nexuses (SAM-5): which logical unit stands at
  * which LUN, and how a nexus ends, is succeeded and moves.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RESERVE and RELEASE (SPC-2 7.19 ff.), the whole logical unit for the nexus
+ * RESERVE and RELEASE as SPC-2 has them, the whole logical unit for the nexus
  * that asks.  Who is refused meanwhile is decided in cmd.c; reset and the loss
  * of the nexus end it.
  */

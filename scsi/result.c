@@ -2,7 +2,7 @@
 /*
  * Results: their table, the only map from errno, the helpers with which a
  * refusal says where the fault is, and the only function that knows fixed and
- * descriptor format sense data (SPC-4 4.5).
+ * descriptor format sense data (SPC-4).
  */
 
 #include <errno.h>
@@ -98,7 +98,7 @@ enum scsi_result miscompare_at(struct scsi_cmd *cmd, uint64_t offset)
 	return SCSI_MISCOMPARE;
 }
 
-/* The three sense key specific bytes, SPC-4 4.5.2.4; false: there are none. */
+/* SENSE KEY SPECIFIC, three bytes; false: there are none. */
 static bool key_specific(const struct result *r, const struct sense_detail *d,
 			 uint8_t out[3])
 {
@@ -174,7 +174,7 @@ static unsigned descriptor_sense(const struct result *r,
 	out_u8(&o, r->asc);
 	out_u8(&o, r->ascq);
 	out_fill(&o, 0, 4);
-	if (d->info_valid) {		/* information, SPC-4 4.5.2.2 */
+	if (d->info_valid) {		/* INFORMATION */
 		out_u8(&o, 0x00);
 		out_u8(&o, 0x0a);
 		out_be16(&o, 0x8000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * REPORT SUPPORTED OPERATION CODES and REPORT SUPPORTED TASK MANAGEMENT
- * FUNCTIONS (SPC-4 6.35, 6.36), printed from the table that dispatches.
+ * FUNCTIONS (SPC-4), printed from the table that dispatches.
  */
 
 #include "scsi/scsi_int.h"

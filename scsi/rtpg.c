@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * REPORT TARGET PORT GROUPS (SPC-4 6.37): implicit ALUA with a single group,
+ * REPORT TARGET PORT GROUPS (SPC-4): implicit ALUA with a single group,
  * active/optimized.  Its ports are those that lu_set_ports() named and those
  * through which the logical unit is in use, so that every path tells the same.
  */

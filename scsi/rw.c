@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * READ and WRITE (6, 10, 12, 16), SBC-3 5.10 and 5.40.  Up to PIECE_MAX bytes
- * go in one request, longer ones piece by piece with the range held
- * throughout.  VERIFY is in verify.c.
+ * READ and WRITE (6, 10, 12, 16).  Up to PIECE_MAX bytes go in one request,
+ * longer ones piece by piece with the range held throughout.  VERIFY is in
+ * verify.c.
  */
 
 #include "scsi/io_int.h"

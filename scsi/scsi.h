@@ -38,7 +38,7 @@ struct scsi_host {
 
 /* ---- results and status ------------------------------------------------ */
 
-enum scsi_status {			/* SAM-5 5.3.1 */
+enum scsi_status {			/* SAM-5, status codes */
 	STATUS_GOOD			= 0x00,
 	STATUS_CHECK_CONDITION		= 0x02,
 	STATUS_BUSY			= 0x08,
@@ -47,7 +47,7 @@ enum scsi_status {			/* SAM-5 5.3.1 */
 	STATUS_TASK_ABORTED		= 0x40,
 };
 
-enum sense_key {			/* SPC-4 4.5.6 */
+enum sense_key {			/* SPC-4, sense keys */
 	KEY_NO_SENSE		= 0x0,
 	KEY_RECOVERED_ERROR	= 0x1,
 	KEY_NOT_READY		= 0x2,
@@ -320,7 +320,7 @@ bool nexus_settled(const struct nexus *n);	/* it may be moved now */
 
 /* ---- task management --------------------------------------------------- */
 
-enum tmf {				/* SAM-5 7; values of RFC 7143 11.5.1 */
+enum tmf {				/* SAM-5; values of RFC 7143 11.5.1 */
 	TMF_ABORT_TASK		= 1,
 	TMF_ABORT_TASK_SET	= 2,
 	TMF_CLEAR_ACA		= 3,

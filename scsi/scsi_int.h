@@ -235,7 +235,7 @@ struct itl {
 	struct edefer	 gone_defer;
 };
 
-/* LUN fields, SAM-5 4.7: peripheral and flat addressing mean the same. */
+/* LUN fields as SAM-5 has them: peripheral and flat addressing mean the same. */
 #define LUN_NONE	(-1)		/* a form that we do not know */
 #define LUN_REPORT_LUNS	(-2)		/* the well known logical unit C1 01 */
 int lun_decode(const uint8_t lun[8]);

@@ -51,7 +51,7 @@ static void tmf_fence(struct scsi_tmf *t, struct lu *lu,
 	lu_fence(f);
 }
 
-/* SAM-5 6.3.3: what a reset does to one logical unit.  The nexus that asked is
+/* SAM-5, logical unit reset: what it does to one logical unit.  The nexus that asked is
  * told like all others: it has lost its reservation and its mode pages too. */
 static void reset(struct scsi_tmf *t, struct lu *lu, enum unit_attention ua)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unit attentions (SAM-5 5.14): a set of bits per I_T_L nexus, told in the
+ * Unit attentions (SAM-5): a set of bits per I_T_L nexus, told in the
  * order of enum unit_attention, posted from any thread.
  */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * TEST UNIT READY, REQUEST SENSE (SPC-4 6.47, 6.39) and START STOP UNIT
- * (SBC-3 5.25).
+ * TEST UNIT READY, REQUEST SENSE (SPC-4) and START STOP UNIT (SBC-3).
  */
 
 #include "scsi/scsi_int.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * UNMAP, SBC-3 5.29: what VMware calls Delete.  The whole list is checked
+ * UNMAP of SBC-3: what VMware calls Delete.  The whole list is checked
  * before the first block is unmapped.
  */
 

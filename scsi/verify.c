@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * VERIFY (10, 12, 16), SBC-3 5.33, and WRITE AND VERIFY, 5.44.  BYTCHK 00b only
- * reads the medium, 01b compares it with Data-Out block by block, 11b compares
- * every block with the one block of Data-Out.  Piece by piece; a piece's blocks
- * are held from its write, or its read, until it was compared.
+ * VERIFY and WRITE AND VERIFY (10, 12, 16).  BYTCHK 00b only reads the medium,
+ * 01b compares it with Data-Out block by block, 11b compares every block with
+ * the one block of Data-Out.  Piece by piece; a piece's blocks are held from
+ * its write, or its read, until it was compared.
  */
 
 #include "lib/buf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Vital product data (SPC-4 7.8, SBC-3 6.6): one small function per page, and
+ * Vital product data (SPC-4, SBC-3): one small function per page, and
  * their table, from which page 00h is printed.  Limits come from struct
  * lu_limits, which the checks obey.
  */

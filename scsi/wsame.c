@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * WRITE SAME (10, 16), SBC-3 5.45: what VMware calls Block Zero.  A block of
+ * WRITE SAME (10, 16) of SBC-3: what VMware calls Block Zero.  A block of
  * zeros is not written but asked of the volume; with UNMAP=1 its space is given
  * back where unmapped blocks read as zeros.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What an initiator may ask about copies (RECEIVE COPY RESULTS, SPC-4 6.21 to
- * 6.24): what the copy manager can do, and how the copies with a list
+ * What an initiator may ask about copies (SPC-4, RECEIVE COPY RESULTS and its
+ * service actions): what the copy manager can do, and how the copies with a list
  * identifier went.  An I_T nexus' table is made with its first such copy; an
  * entry goes when it was read, after 60 seconds, or when its place is needed.
  */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define ISCSI_PORT 3260		/* RFC 7143 4.2.7.1 */
+#define ISCSI_PORT 3260		/* the default, RFC 7143 15 */
 
 struct cidr {
 	int	 family;

@@ -40,7 +40,7 @@ static void read_naa(struct reader *r, const json_t *v, void *obj)
 		}
 		vol->naa[i] = (uint8_t)(hi << 4 | lo);
 	}
-	/* SPC-4 7.8.6.6: NAA 6h has 16 bytes, 2h, 3h and 5h have 8 */
+	/* SPC-4: NAA 6h has 16 bytes, 2h, 3h and 5h have 8 */
 	hi = vol->naa[0] >> 4;
 	if (n == 32 ? hi != 6 : hi != 2 && hi != 3 && hi != 5) {
 		read_fault(r, "its first digit must be %s",

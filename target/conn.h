@@ -16,7 +16,7 @@ struct login;
 struct session;
 struct task;
 
-enum conn_state {		/* RFC 7143 8.1.3, as far as a target sees it */
+enum conn_state {		/* RFC 7143 8.1.1, as far as a target sees it */
 	CONN_IN_LOGIN,
 	CONN_LOGGED_IN,
 	CONN_IN_LOGOUT,		/* answer sent, then closed */

@@ -68,7 +68,7 @@ int identity_make(struct identity *ret)
 	if (getrandom(id.naa, sizeof(id.naa), 0) != sizeof(id.naa))
 		return -errno;
 	/*
-	 * SPC-4 7.8.6.6.5: NAA 6h, then 24 bits of company id, of which the
+	 * NAA 6h (IEEE Registered Extended), then 24 bits of company id, of which the
 	 * locally administered bit stands at 02 0000h; 100 bits are random.
 	 */
 	id.naa[0] = 0x60;

@@ -95,7 +95,7 @@ void cdb_unmap(struct slot *s, uint8_t *list, uint64_t lba, uint32_t blocks)
 	s->out = list;
 }
 
-/* Identification descriptor CSCD descriptor, SPC-4 6.4.5.3. */
+/* Identification descriptor CSCD descriptor, E4h. */
 static uint8_t *put_cscd(uint8_t *at, const uint8_t *naa, uint8_t len,
 			 uint32_t block_size)
 {
