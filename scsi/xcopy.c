@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * EXTENDED COPY(LID1) of SPC-4: what VMware calls Full Copy.  The list's form is
- * checked (xcopy_desc.c), then its segments are checked and copied in order,
- * piece by piece.  A piece holds its destination and its source shared until
- * the medium has it, so that no COMPARE AND WRITE is copied torn or overtaken.
+ * EXTENDED COPY(LID1) of SPC-4: what VMware calls Full Copy.  The form of the
+ * list is checked (xcopy_desc.c), then its segments are checked and copied in
+ * order, piece by piece.  A piece holds its destination and its source shared
+ * until the medium has it, so that no COMPARE AND WRITE is copied torn or
+ * overtaken.
  */
 
 #include "scsi/io_int.h"

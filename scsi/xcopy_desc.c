@@ -2,9 +2,9 @@
 
 /*
  * The parameter list of EXTENDED COPY(LID1): header, CSCD descriptors E4h,
- * segment descriptors 02h and 0Ah.  Types, counts and lengths are checked before
- * a byte is copied; what a segment asks for when its turn comes, so that those
- * before it are copied when it cannot be.
+ * segment descriptors 02h and 0Ah.  Types, counts and lengths are checked
+ * before a byte is copied; what a segment asks for when its turn comes, so that
+ * those before it are copied when it cannot be.
  */
 
 #include <string.h>
