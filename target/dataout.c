@@ -265,9 +265,10 @@ void data_out_damaged(struct task *t)
 	const struct bhs_data_out *b = &t->conn->rx->bhs.data_out;
 	struct data_seq *q = seq_of(t, be32_get(b->ttt));
 
-	task_fail(t, FAULT_CRC);
-	if (q)
+	if (q) {
+		task_fail(t, FAULT_CRC);
 		seq_took(t, q, b);
+	}
 	task_seqs_changed(t);
 	task_progress(t);
 }

@@ -119,6 +119,15 @@ void task_drop(struct task *t)
 	tmf_task_gone(aborts);
 }
 
+void task_doom(struct task *t)
+{
+	assert(t->where != TASK_SCSI && t->conn->rx->task == t);
+	t->cmd.aborted = true;
+	t->cmd.tas = false;
+	t->fault = FAULT_NONE;
+	task_retire(t);
+}
+
 /* NULL, or in what the PDU breaks the rules of its session. */
 static const char *command_fault(const struct conn *c, const union bhs *b)
 {
@@ -227,8 +236,7 @@ void task_command(struct conn *c, struct pdu_in *p)
  * has never come, and the initiator may send it again with its CmdSN. */
 void task_data_damaged(struct conn *c, struct task *t)
 {
-	(void)c;
-	if (t->where == TASK_RX && !t->held)
+	if (bhs_opcode(&c->rx->bhs) == OP_SCSI_COMMAND)
 		task_drop(t);
 	else
 		data_out_damaged(t);
@@ -239,6 +247,10 @@ void task_submit(struct task *t)
 	struct session *s = t->conn->session;
 
 	assert(t->where == TASK_RX && !t->held);
+	if (t->cmd.aborted) {
+		task_drop(t);
+		return;
+	}
 	if (s->waits_old) {
 		if (!list_linked(&t->in_old))
 			list_add_tail(&s->waiting_old, &t->in_old);

@@ -85,6 +85,8 @@ struct task *task_find(const struct session *s, uint32_t itt);
 void task_submit(struct task *t);
 /* Ends a task that no SCSI layer knows (TASK_RX, TASK_TX): no answer. */
 void task_drop(struct task *t);
+/* The same for one whose buffer is being filled: when that PDU is over. */
+void task_doom(struct task *t);
 void task_free(struct task *t);
 /* ABORT TASK.  true: it is gone, or its answer is queued; otherwise w is told
  * when that is so. */

@@ -154,8 +154,12 @@ static void drop_others(struct session *s, const struct tmf_wait *w)
 			continue;
 		if (!sn_before(t->cmd_sn, w->cmd_sn))
 			continue;
-		if (row->all_luns || !memcmp(t->cmd.lun, w->scsi.lun,
+		if (!row->all_luns && memcmp(t->cmd.lun, w->scsi.lun,
 					     sizeof(t->cmd.lun)))
+			continue;
+		if (t == s->conn->rx->task)
+			task_doom(t);
+		else
 			task_drop(t);
 	}
 }

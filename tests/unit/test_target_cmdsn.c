@@ -323,6 +323,59 @@ START_TEST(connection_waits_for_a_function_that_runs)
 }
 END_TEST
 
+/* Gives all but the last 100 bytes of a PDU, ends the reset, gives the rest. */
+static void say_around_reset(struct peer *p, union bhs *b, size_t len)
+{
+	uint8_t *data = pattern(len), *bytes;
+	size_t n;
+
+	bytes = pdu_bytes(p, b, data, len, &n);
+	feed(p, bytes, n - 100, SIZE_MAX);
+	tmf_finish(tmf_pending);
+	feed(p, bytes + n - 100, 100, SIZE_MAX);
+	free(bytes);
+	free(data);
+}
+
+START_TEST(reset_takes_a_command_whose_data_is_just_coming)
+{
+	struct peer *p = peer_logged_in();
+	union bhs b;
+
+	p->cmd_sn = 105;
+	ck_assert_int_eq(ask_tmf(p, TMF_LOGICAL_UNIT_RESET, TAG_NONE, 0), -1);
+	p->cmd_sn = 100;
+	b = command(p, WRITE, 8192, 8192);
+	say_around_reset(p, &b, 8192);
+	ck_assert_int_eq(hear_any(p, &b), OP_TMF_RESPONSE);
+	ck_assert_int_eq(hear_any(p, &b), -1);
+	ck_assert_uint_eq(submitted, 0);
+	ck_assert(list_empty(&p->conn->tasks));
+	b = command(p, WAIT, 0, 0);
+	say(p, &b, NULL, 0);
+	ck_assert_uint_eq(submitted, 1);
+	finish_all();
+}
+END_TEST
+
+START_TEST(reset_takes_a_command_that_ended_before_its_data_came)
+{
+	struct peer *p = peer_logged_in();
+	union bhs b = command(p, WAIT, 0, 8192), d;
+
+	b.any.flags = CMD_WRITE;
+	say(p, &b, NULL, 0);
+	finish_all();
+	ck_assert_int_eq(ask_tmf(p, TMF_LOGICAL_UNIT_RESET, TAG_NONE, 0), -1);
+	d = data_out(be32_get(b.any.itt), TAG_NONE, 0, 0);
+	d.any.flags = FLAG_FINAL;
+	say_around_reset(p, &d, 8192);
+	ck_assert_int_eq(hear_any(p, &b), OP_TMF_RESPONSE);
+	ck_assert_int_eq(hear_any(p, &b), -1);
+	ck_assert(list_empty(&p->conn->tasks));
+}
+END_TEST
+
 static const struct {
 	unsigned function;
 	int	 response;
@@ -400,6 +453,8 @@ int main(void)
 	tcase_add_test(tc,
 		functions_of_the_scsi_layer_are_answered_when_it_says_so);
 	tcase_add_test(tc, connection_waits_for_a_function_that_runs);
+	tcase_add_test(tc, reset_takes_a_command_whose_data_is_just_coming);
+	tcase_add_test(tc, reset_takes_a_command_that_ended_before_its_data_came);
 	tcase_add_loop_test(tc, other_functions_are_refused_by_their_code, 0,
 			    ARRAY_SIZE(others));
 	tcase_add_test(tc,
