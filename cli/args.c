@@ -6,6 +6,7 @@
 #include "cli/cli_int.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,8 @@ static int take_number(const struct cli_param *p, const char *word,
 	*ret = strtoll(word, &end, 0);
 	if (errno || end == word || *end)
 		return say_usage("not a number", word);
+	if (p->kind == KIND_LOCAL && (*ret < 1 || *ret > INT_MAX))
+		return say_usage("not a number above 0", word);
 	return EXIT_DONE;
 }
 
@@ -154,6 +157,7 @@ static int take_value(struct cli_request *r, const struct cli_param *p,
 		value = json_true();
 		break;
 	case KIND_TEXT:
+	case KIND_NEEDED:
 		value = json_string(word);
 		if (!value)
 			return say_usage("not UTF-8", word);
@@ -250,16 +254,33 @@ static int take_word(struct cli_request *r, unsigned *narg, const char *word)
 	return say_usage("one word too many", word);
 }
 
+static int check_options(const struct cli_request *r)
+{
+	const struct cli_param *p;
+	unsigned i;
+
+	for (i = 0; i < CLI_OPTS && r->cmd->opts[i].name; i++) {
+		p = &r->cmd->opts[i];
+		if (p->kind != KIND_NEEDED ||
+		    json_object_get(r->params, p->name))
+			continue;
+		fprintf(stderr, "lunadm: %s %s needs --%s %s\n", r->cmd->noun,
+			r->cmd->verb, p->name, p->meta);
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
 static int check_required(const struct cli_request *r, unsigned narg)
 {
 	const struct cli_param *last;
 
 	if (narg >= r->cmd->required)
-		return EXIT_DONE;
+		return check_options(r);
 	last = &r->cmd->args[narg];
 	if (last->kind == KIND_PAIRS &&
 	    json_object_get(r->params, last->param ? last->param : last->name))
-		return EXIT_DONE;
+		return check_options(r);
 	fprintf(stderr, "lunadm: %s %s needs %s\n", r->cmd->noun, r->cmd->verb,
 		last->meta ? last->meta : last->name);
 	return EXIT_USAGE;
@@ -303,6 +324,23 @@ static int find_command(struct cli_request *r, int argc, char **argv)
 	return i;
 }
 
+bool cli_help(int argc, char **argv)
+{
+	const char *noun = NULL;
+	bool wanted = argc > 1 && !strcmp(argv[1], "help");
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+			wanted = true;
+		else if (!noun && cli_noun_known(argv[i]))
+			noun = argv[i];
+	}
+	if (wanted)
+		cli_usage(stdout, noun);
+	return wanted;
+}
+
 int cli_parse(int argc, char **argv, struct cli_request *ret)
 {
 	const char *env = getenv("LUND_SOCKET");
@@ -328,6 +366,8 @@ int cli_parse(int argc, char **argv, struct cli_request *ret)
 			status = take_option(ret, argc, argv, &i);
 			if (status)
 				return status;
+		} else if (!words_only && argv[i][0] == '-' && argv[i][1]) {
+			return say_usage("unknown option", argv[i]);
 		} else {
 			status = take_word(ret, &narg, argv[i]);
 			if (status)

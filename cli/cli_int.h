@@ -22,11 +22,12 @@ enum cli_exit {			/* CLI.md */
 enum cli_kind {
 	KIND_FLAG,		/* --force */
 	KIND_TEXT,
+	KIND_NEEDED,		/* a text; an option that must be given */
 	KIND_INT,
 	KIND_SIZE,		/* 10G: bytes in the request */
 	KIND_SECRET_FILE,	/* a file, "-", or a prompt; the bytes are sent */
 	KIND_PAIRS,		/* KEY=VALUE...: an object (arguments only) */
-	KIND_LOCAL,		/* a number that lunadm keeps for itself */
+	KIND_LOCAL,		/* a number above 0 that lunadm keeps for itself */
 };
 
 struct cli_param {
@@ -66,6 +67,9 @@ struct cli_request {
 	long		 interval, count;	/* KIND_LOCAL */
 };
 
+/* Is help asked for?  Then it was printed. */
+bool cli_help(int argc, char **argv);
+
 /* Reads argv; EXIT_DONE with *ret filled, or EXIT_USAGE after saying why. */
 int cli_parse(int argc, char **argv, struct cli_request *ret);
 
@@ -84,8 +88,17 @@ int cli_call(const char *socket, const char *method, json_t *params,
 
 /* ---- views ------------------------------------------------------------- */
 
-enum col_kind { COL_TEXT, COL_SIZE, COL_COUNT, COL_BOOL, COL_PRIMITIVE,
-		COL_TIME };
+enum col_kind {
+	COL_TEXT,
+	COL_NAME,		/* a long text: may be broken */
+	COL_SIZE,
+	COL_COUNT,
+	COL_BOOL,
+	COL_PRIMITIVE,
+	COL_TIME,
+};
+
+#define CLI_COLUMNS 10
 
 struct column {
 	const char	*path;		/* "name", "ats.used" */
@@ -95,14 +108,21 @@ struct column {
 
 /* A list is a table of these columns; with each set, a row of the list has an
  * array of that name and each of its members makes a row ("." before a path
- * looks into the member).  Objects are shown as "key: value" lines. */
+ * looks into the member).  Objects are shown as "key: value" lines, and so are
+ * the rows of a table with blocks set that a terminal has no room for. */
 struct cli_view {
 	const char	*each;
 	const struct column *columns;
 	unsigned	 ncolumns;
+	bool		 blocks;
 };
 
 void cli_show(const struct cli_request *r, const json_t *result);
+void cli_show_table(const struct cli_request *r, const json_t *list);
+/* A member, with "a.b" of an object inside; NULL when absent. */
+const json_t *cli_look(const json_t *o, const char *path);
+/* A value as a person reads it, of printable characters alone. */
+void cli_cell(const json_t *v, enum col_kind kind, char *buf, size_t room);
 /* Sizes for people: "1.5G". */
 void cli_human_size(json_int_t bytes, char *buf, size_t room);
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define VIEW(cols) { NULL, cols, sizeof(cols) / sizeof((cols)[0]) }
+#define VIEW(cols) { NULL, cols, sizeof(cols) / sizeof((cols)[0]), false }
 
 #define IQN	{ "target", KIND_TEXT, "IQN", NULL }
 #define NAME	{ "name", KIND_TEXT, "NAME", NULL }
@@ -16,8 +16,8 @@
 #define NONE	{ { NULL, KIND_FLAG, NULL, NULL } }
 
 static const struct column target_cols[] = {
-	{ "name", "NAME", COL_TEXT },
-	{ "alias", "ALIAS", COL_TEXT },
+	{ "name", "NAME", COL_NAME },
+	{ "alias", "ALIAS", COL_NAME },
 	{ "enabled", "ENABLED", COL_BOOL },
 	{ "luns", "LUNS", COL_COUNT },
 	{ "sessions", "SESSIONS", COL_COUNT },
@@ -29,35 +29,36 @@ static const struct column volume_cols[] = {
 	{ "block_size", "BLOCK", COL_COUNT },
 	{ "durability", "DURABILITY", COL_TEXT },
 	{ "state", "STATE", COL_TEXT },
-	{ "naa", "NAA", COL_TEXT },
-	{ "path", "PATH", COL_TEXT },
+	{ "naa", "NAA", COL_NAME },
+	{ "path", "PATH", COL_NAME },
 };
 static const struct column lun_cols[] = {
-	{ "target", "TARGET", COL_TEXT },
+	{ "target", "TARGET", COL_NAME },
 	{ "lun", "LUN", COL_COUNT },
 	{ "volume", "VOLUME", COL_TEXT },
-	{ "initiator", "INITIATOR", COL_TEXT },
+	{ "initiator", "INITIATOR", COL_NAME },
 	{ "read-only", "READ-ONLY", COL_BOOL },
 };
 static const struct column acl_cols[] = {
-	{ "target", "TARGET", COL_TEXT },
-	{ "initiator", "INITIATOR", COL_TEXT },
+	{ "target", "TARGET", COL_NAME },
+	{ "initiator", "INITIATOR", COL_NAME },
 	{ "address", "ADDRESS", COL_TEXT },
 };
 static const struct column chap_cols[] = {
-	{ "target", "TARGET", COL_TEXT },
+	{ "target", "TARGET", COL_NAME },
 	{ "user", "USER", COL_TEXT },
-	{ "initiator", "INITIATOR", COL_TEXT },
+	{ "initiator", "INITIATOR", COL_NAME },
 };
 static const struct column portal_cols[] = {
 	{ "address", "ADDRESS", COL_TEXT },
 	{ "port", "PORT", COL_COUNT },
 	{ "group", "GROUP", COL_COUNT },
+	{ "advertise", "ADVERTISED", COL_BOOL },
 };
 static const struct column session_cols[] = {
 	{ "id", "ID", COL_COUNT },
-	{ "target", "TARGET", COL_TEXT },
-	{ "initiator", "INITIATOR", COL_TEXT },
+	{ "target", "TARGET", COL_NAME },
+	{ "initiator", "INITIATOR", COL_NAME },
 	{ ".remote", "FROM", COL_TEXT },
 	{ ".local", "AT", COL_TEXT },
 	{ ".commands", "COMMANDS", COL_COUNT },
@@ -66,11 +67,11 @@ static const struct column session_cols[] = {
 };
 static const struct column refused_cols[] = {
 	{ "time", "TIME", COL_TIME },
-	{ "initiator", "INITIATOR", COL_TEXT },
+	{ "initiator", "INITIATOR", COL_NAME },
 	{ "address", "FROM", COL_TEXT },
-	{ "target", "TARGET", COL_TEXT },
-	{ "reason", "REASON", COL_TEXT },
-	{ "remedy", "REMEDY", COL_TEXT },
+	{ "target", "TARGET", COL_NAME },
+	{ "reason", "REASON", COL_NAME },
+	{ "remedy", "REMEDY", COL_NAME },
 };
 static const struct column vaai_cols[] = {
 	{ "volume", "VOLUME", COL_TEXT },
@@ -95,10 +96,13 @@ static const struct column stats_cols[] = {
 static const struct cli_view target_view = VIEW(target_cols),
 	volume_view = VIEW(volume_cols), lun_view = VIEW(lun_cols),
 	acl_view = VIEW(acl_cols), chap_view = VIEW(chap_cols),
-	portal_view = VIEW(portal_cols), refused_view = VIEW(refused_cols),
+	portal_view = VIEW(portal_cols),
 	vaai_view = VIEW(vaai_cols), stats_view = VIEW(stats_cols),
+	refused_view = { NULL, refused_cols,
+			 sizeof(refused_cols) / sizeof(refused_cols[0]), true },
 	session_view = { "connections", session_cols,
-			 sizeof(session_cols) / sizeof(session_cols[0]) };
+			 sizeof(session_cols) / sizeof(session_cols[0]),
+			 false };
 
 const struct cli_cmd cli_cmds[] = {
 	{ "target", "create", { IQN }, 1, { TEXT("alias", "TEXT") },
@@ -110,7 +114,7 @@ const struct cli_cmd cli_cmds[] = {
 	{ "target", "show", { IQN }, 1, NONE, NULL, "show one target" },
 	{ "target", "set",
 	  { IQN, { "set", KIND_PAIRS, "KEY=VALUE...", NULL } }, 2,
-	  NONE, NULL, "change a target (alias)" },
+	  NONE, NULL, "change a target (alias, enabled)" },
 	{ "target", "enable", { IQN }, 1, NONE, NULL,
 	  "let hosts log in" },
 	{ "target", "disable", { IQN }, 1, { FORCE }, NULL,
@@ -157,7 +161,8 @@ const struct cli_cmd cli_cmds[] = {
 	  { TEXT("address", "CIDR") }, NULL, "take a rule away" },
 	{ "acl", "list", { IQN }, 0, NONE, &acl_view, "list rules" },
 	{ "acl", "check", { IQN }, 1,
-	  { TEXT("initiator", "NAME"), TEXT("address", "ADDR") }, NULL,
+	  { { "initiator", KIND_NEEDED, "NAME", NULL },
+	    TEXT("address", "ADDR") }, NULL,
 	  "tell what such a host would see, and why" },
 
 	{ "chap", "set",
@@ -248,7 +253,8 @@ static void usage_line(FILE *to, const struct cli_cmd *c)
 		fprintf(to, i < c->required ? " %s" : " [%s]",
 			c->args[i].meta);
 	for (i = 0; i < CLI_OPTS && c->opts[i].name; i++)
-		fprintf(to, " [--%s%s%s]", c->opts[i].name,
+		fprintf(to, c->opts[i].kind == KIND_NEEDED ? " --%s%s%s" :
+			" [--%s%s%s]", c->opts[i].name,
 			c->opts[i].meta ? " " : "",
 			c->opts[i].meta ? c->opts[i].meta : "");
 	fprintf(to, "\n        %s\n", c->help);

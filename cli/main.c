@@ -5,6 +5,7 @@
 #include "cli/cli_int.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,11 +97,9 @@ int main(int argc, char **argv)
 	struct cli_request r;
 	int status;
 
-	if (argc == 2 &&
-	    (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		cli_usage(stdout, NULL);
+	setlocale(LC_CTYPE, "");
+	if (cli_help(argc, argv))
 		return EXIT_DONE;
-	}
 	if (argc == 2 && !strcmp(argv[1], "--version")) {
 		printf("lunadm %s\n", LUND_VERSION);
 		return EXIT_DONE;

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How an answer is shown: JSON as it is, a list as a table (libsmartcols), an
- * object as "key: value" lines.
+ * How an answer is shown: JSON as it is, a list as a table (table.c), an object
+ * as "key: value" lines.
  */
 #include "cli/cli_int.h"
 
-#include <libsmartcols/libsmartcols.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define CELL 256
 
 void cli_human_size(json_int_t bytes, char *buf, size_t room)
 {
@@ -28,8 +24,7 @@ void cli_human_size(json_int_t bytes, char *buf, size_t room)
 		snprintf(buf, room, n < 10 ? "%.1f%c" : "%.0f%c", n, units[u]);
 }
 
-/* "a.b" looks into objects. */
-static const json_t *look(const json_t *o, const char *path)
+const json_t *cli_look(const json_t *o, const char *path)
 {
 	char key[64];
 	const char *dot;
@@ -48,6 +43,7 @@ static const json_t *look(const json_t *o, const char *path)
 static void primitive_text(const json_t *v, char *buf, size_t room)
 {
 	const char *how = json_string_value(json_object_get(v, "method"));
+	long long used = json_integer_value(json_object_get(v, "used"));
 	char bytes[16];
 
 	if (!json_is_true(json_object_get(v, "supported"))) {
@@ -56,9 +52,8 @@ static void primitive_text(const json_t *v, char *buf, size_t room)
 	}
 	cli_human_size(json_integer_value(json_object_get(v, "bytes")), bytes,
 		       sizeof(bytes));
-	snprintf(buf, room, "%s, %lld times, %s", how ? how : "yes",
-		 (long long)json_integer_value(json_object_get(v, "used")),
-		 bytes);
+	snprintf(buf, room, "%s, %lld time%s, %s", how ? how : "yes", used,
+		 used == 1 ? "" : "s", bytes);
 }
 
 static void scalar_text(const json_t *v, char *buf, size_t room)
@@ -88,8 +83,15 @@ static void time_text(const json_t *v, char *buf, size_t room)
 		scalar_text(v, buf, room);
 }
 
-static void cell_text(const json_t *v, enum col_kind kind, char *buf,
-		      size_t room)
+/* A peer chose some of what is shown: no control characters. */
+static void make_printable(char *buf)
+{
+	for (; *buf; buf++)
+		if ((unsigned char)*buf < ' ' || *buf == 0x7f)
+			*buf = '?';
+}
+
+void cli_cell(const json_t *v, enum col_kind kind, char *buf, size_t room)
 {
 	switch (kind) {
 	case COL_SIZE:
@@ -105,74 +107,45 @@ static void cell_text(const json_t *v, enum col_kind kind, char *buf,
 		time_text(v, buf, room);
 		return;
 	case COL_TEXT:
+	case COL_NAME:
 	case COL_COUNT:
 	case COL_BOOL:
 		break;
 	}
 	scalar_text(v, buf, room);
+	make_printable(buf);
 }
 
-static void add_row(struct libscols_table *t, const struct cli_view *view,
-		    const json_t *row, const json_t *member)
+static bool counts_bytes(const char *key)
 {
-	struct libscols_line *line = scols_table_new_line(t, NULL);
-	char buf[CELL];
-	unsigned i;
-
-	for (i = 0; line && i < view->ncolumns; i++) {
-		const struct column *c = &view->columns[i];
-		const json_t *v = c->path[0] == '.' ?
-			look(member, c->path + 1) : look(row, c->path);
-
-		cell_text(v, c->kind, buf, sizeof(buf));
-		scols_line_set_data(line, i, buf);
-	}
-}
-
-static void add_rows(struct libscols_table *t, const struct cli_view *view,
-		     const json_t *row)
-{
-	const json_t *members, *member;
+	static const char *const sizes[] = { "size", "allocated", "fs_free" };
+	const char *bytes = strstr(key, "bytes");
 	size_t i;
 
-	members = view->each ? json_object_get(row, view->each) : NULL;
-	if (!json_array_size(members)) {
-		add_row(t, view, row, NULL);
-		return;
-	}
-	json_array_foreach(members, i, member)
-		add_row(t, view, row, member);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (!strcmp(key, sizes[i]))
+			return true;
+	return bytes && !bytes[5];
 }
 
-static void show_table(const struct cli_request *r, const json_t *list)
+static void show_scalar(const char *key, const json_t *v, int depth)
 {
-	const struct cli_view *view = r->cmd->view;
-	struct libscols_table *t = scols_new_table();
-	const json_t *row;
-	unsigned i;
-	size_t n;
+	char buf[1024], size[16];
 
-	if (!t)
-		return;
-	for (i = 0; i < view->ncolumns; i++) {
-		const struct column *c = &view->columns[i];
-		bool right = c->kind == COL_SIZE || c->kind == COL_COUNT;
-
-		scols_table_new_column(t, c->heading, 0,
-				       right ? SCOLS_FL_RIGHT : 0);
+	cli_cell(v, strcmp(key, "since") ? COL_TEXT : COL_TIME, buf,
+		 sizeof(buf));
+	printf("%*s%s: %s", depth, "", key, buf);
+	if (counts_bytes(key) && json_integer_value(v) >= 1024) {
+		cli_human_size(json_integer_value(v), size, sizeof(size));
+		printf(" (%s)", size);
 	}
-	scols_table_enable_noheadings(t, r->no_headings);
-	json_array_foreach(list, n, row)
-		add_rows(t, view, row);
-	scols_print_table(t);
-	scols_unref_table(t);
+	putchar('\n');
 }
 
 static void show_value(const char *key, const json_t *v, int depth)
 {
 	const json_t *sub;
 	const char *name;
-	char buf[1024];
 	size_t i;
 
 	if (json_is_object(v)) {
@@ -182,9 +155,10 @@ static void show_value(const char *key, const json_t *v, int depth)
 	} else if (json_is_array(v) && json_array_size(v)) {
 		json_array_foreach(v, i, sub)
 			show_value(key, sub, depth);
-	} else if (!json_is_array(v)) {
-		scalar_text(v, buf, sizeof(buf));
-		printf("%*s%s: %s\n", depth, "", key, buf);
+	} else if (json_is_array(v)) {
+		printf("%*s%s: none\n", depth, "", key);
+	} else {
+		show_scalar(key, v, depth);
 	}
 }
 
@@ -213,7 +187,7 @@ void cli_show(const struct cli_request *r, const json_t *result)
 	else if (r->quiet)
 		return;
 	else if (json_is_array(result) && r->cmd->view)
-		show_table(r, result);
+		cli_show_table(r, result);
 	else if (json_is_array(result))
 		show_value("-", result, 0);
 	else if (json_is_object(result))

@@ -21,6 +21,17 @@ ends 2 "an unknown verb" adm target ride
 ends 2 "an unknown option" adm target list --sideways
 ends 2 "too few arguments" adm target create
 ends 2 "a size that is none" adm volume create v --size 1X
+ends 2 "an unknown short option" adm target show -x
+ends 1 "which is a word after --" adm target show -- -x
+ends 2 "an option that is needed" adm acl check $iqn
+has "is named" "$err" --initiator
+ends 2 "an interval that is none" adm stats --interval 0
+ok "help" adm --help
+has "tells the nouns" "$out" "lunadm portal add"
+ok "help on a noun" adm volume --help
+has "tells its verbs" "$out" "lunadm volume resize"
+is "and those alone" 0 "$(printf '%s' "$out" | grep -c "lunadm target")"
+ok "help on a verb" adm acl check -h
 ends 1 "a target that is not there" adm target show iqn.2026-11.example.test:no
 is "one line says why" 1 "$(printf '%s\n' "$err" | wc -l)"
 
@@ -73,6 +84,35 @@ ok "a table" adm volume list
 has "with a heading" "$out" NAME
 ok "a table without" adm --no-headings volume list
 is "the heading is left out" 0 "$(printf '%s' "$out" | grep -c NAME)"
+# The longest line that lunadm prints on a terminal of so many columns.
+longest()	# COLUMNS WORDS
+{
+	run script -qec "stty cols $1; '$LUNADM' $2" /dev/null
+	printf '%s\n' "$out" | tr -d '\r' | wc -L
+}
+fits()		# COLUMNS WORDS
+{
+	local n
+
+	n=$(longest "$1" "$2")
+	is "$2 fits on $1 columns (with $n)" 1 $((n > 10 && n <= $1))
+}
+ok "a volume with a long path" adm volume create long --size 1M \
+	--path "$dir/$(printf '%0100d' 0).img"
+iscsi-inq -i iqn.2026-11.example.test:a-name-that-is-quite-long-as-names-go \
+	"iscsi://$portal/iqn.2026-11.example.test:no/0" >/dev/null 2>&1
+for args in "volume list" "lun list" "acl list" "vaai status" \
+	"session refused"; do
+	fits 80 "$args"
+	fits 120 "$args"
+done
+ok "a pipe" adm --no-headings session refused
+is "gets one line a login" 1 "$(printf '%s\n' "$out" | wc -l)"
+ok "a pipe gets one line a volume" adm --no-headings volume list
+is "however long" 2 "$(printf '%s\n' "$out" | wc -l)"
+ok "it is deleted" adm volume delete long --erase
+ok "one volume" adm volume show vm1
+has "shows its size for people, too" "$out" "size: 67108864 (64M)"
 ok "a volume to delete" adm volume create gone --size 1M
 ok "it is deleted" adm volume delete gone
 is "its file stays" 1 "$(find "$dir/state" -name 'gone*' -size +0 | wc -l)"
