@@ -9,17 +9,18 @@
 
 #include "lib/util.h"
 
-/* The pipe says "+" when the child is ready, else why it is not. */
+/* The pipe says "+" when the child is ready, else why it is not; it then ends
+ * with the child, so that who reads the reason finds nothing of it left. */
 
 static int ready_fd = -1;
 
 static void wait_for_child(int fd)
 {
-	char text[1024];
+	char text[1024] = "";
 	size_t used = 0;
 	ssize_t n;
 
-	while (used < sizeof(text) - 1 &&
+	while (used < sizeof(text) - 1 && text[0] != '+' &&
 	       (n = read(fd, text + used, sizeof(text) - 1 - used)) > 0)
 		used += (size_t)n;
 	text[used] = '\0';
@@ -75,13 +76,14 @@ static void tell(const char *text)
 		return;
 	n = write(ready_fd, text, strlen(text));
 	(void)n;
-	close(ready_fd);
-	ready_fd = -1;
 }
 
 void daemon_ready(void)
 {
 	tell("+");
+	if (ready_fd >= 0)
+		close(ready_fd);
+	ready_fd = -1;
 }
 
 void daemon_failed(const char *why)

@@ -42,6 +42,7 @@ static struct {
 	struct ereq	 poll;
 	struct etimer	 close_timer, drain_timer;
 	bool		 polling, stopping;
+	bool		 pidfile_is_ours;
 	int		 status;
 } lund;
 
@@ -72,6 +73,7 @@ static void write_pidfile(void)
 	if (err)
 		log_err("cannot write %s: %s", lund.options.pidfile,
 			strerror(-err));
+	lund.pidfile_is_ours = !err;
 }
 
 /* ---- shutdown ----------------------------------------------------------- */
@@ -281,7 +283,7 @@ static void finish(void)
 	state_close();
 	if (lund.signals > 0)
 		close(lund.signals);
-	if (lund.options.pidfile)
+	if (lund.pidfile_is_ours)
 		unlink(lund.options.pidfile);
 	options_free(&lund.options);
 }
