@@ -50,6 +50,11 @@ echo '{ "version": 1, "nonsense": 1 }' >"$config"
 ends 1 "reload of a bad configuration" service reload
 has "says what is wrong" "$out$err" nonsense
 ok "while the daemon goes on" adm target show iqn.2026-11.example.test:init
+ends 1 "restart with a bad configuration" service restart
+is "does not stop the daemon" "$first" "$(the_pid)"
+ends 1 "a second daemon with its pid file" "$LUND" -c "$dir/good.json" \
+	-s "$dir/sock2" -d "$dir/state" --pidfile "$run/lund.pid"
+is "leaves the file alone" "$first" "$(the_pid)"
 cp "$dir/good.json" "$config"
 
 ok "restart" service restart
@@ -67,6 +72,13 @@ is "removes the pid file" "" "$(the_pid)"
 ends 3 "no daemon is at the socket" adm target list
 ends 3 "status after stop" service status
 ends 7 "reload after stop" service reload
+
+echo '{ "version": 1, "nonsense": 1 }' >"$config"
+ends 1 "start with a bad configuration" service start
+has "says what is wrong" "$out$err" nonsense
+cp "$dir/good.json" "$config"
+ok "start at once after that" service start
+ok "stop" service stop
 
 pid=
 finish
