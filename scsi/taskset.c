@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Commands in flight (SAM-5 8).  Each worker keeps the commands of a logical
+ * Commands in flight (SAM-5).  Each worker keeps the commands of a logical
  * unit that came by its nexuses in the order of their arrival; task attributes
  * are kept per I_T_L nexus, since across nexuses no order can be observed.
  *

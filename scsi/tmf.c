@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Task management functions (SAM-5 7).  Each logical unit concerned gets a
+ * Task management functions (SAM-5).  Each logical unit concerned gets a
  * fence, which marks the commands on all workers; the function is answered when
  * the last of them is gone.
  */
@@ -51,8 +51,8 @@ static void tmf_fence(struct scsi_tmf *t, struct lu *lu,
 	lu_fence(f);
 }
 
-/* SAM-5, logical unit reset: what it does to one logical unit.  The nexus that asked is
- * told like all others: it has lost its reservation and its mode pages too. */
+/* What a reset does to one logical unit.  The nexus that asked is told like all
+ * others: it has lost its reservation and its mode pages too. */
 static void reset(struct scsi_tmf *t, struct lu *lu, enum unit_attention ua)
 {
 	atomic_store(&lu->reserved_by, 0);

@@ -105,6 +105,8 @@ const struct conf_volume *conf_find_volume(const struct conf *c,
 					   const char *name);
 const struct conf_target *conf_find_target(const struct conf *c,
 					   const char *iqn);
+/* Has t a LUN that is this volume, for whomever? */
+bool conf_maps(const struct conf_target *t, const char *volume);
 
 /* NULL when fine, else what is wrong with the name. */
 const char *check_iscsi_name(const char *name);

@@ -123,6 +123,16 @@ const struct conf_target *conf_find_target(const struct conf *c,
 	return NULL;
 }
 
+bool conf_maps(const struct conf_target *t, const char *volume)
+{
+	unsigned i;
+
+	for (i = 0; i < t->nluns; i++)
+		if (!strcmp(t->luns[i].volume, volume))
+			return true;
+	return false;
+}
+
 static void check_mappings(struct reader *r, const struct conf_target *t)
 {
 	char key[8];

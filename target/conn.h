@@ -67,7 +67,6 @@ struct conn {
 	struct sockaddr_storage local, remote;
 	struct params	 params;
 	bool		 header_digest, data_digest;	/* in force now */
-	bool		 freeing;
 	uint32_t	 stat_sn, exp_stat_sn;
 	uint32_t	 login_cmd_sn;	/* of the last Login Request */
 	struct login	*login;		/* while in login; login.c */
@@ -113,6 +112,10 @@ void login_init(struct conn *c);	/* at conn_new(): c->login, timer */
 void login_free(struct conn *c);	/* NULL c->login allowed */
 void text_request(struct conn *c, struct pdu_in *p);		/* text.c */
 void text_free(struct conn *c);
+/* text_pdu.c: a PDU with a copy of the next n bytes of text, which *at moves
+ * over.  NULL: no memory. */
+struct pdu_out *text_pdu(struct conn *c, const struct text *text, size_t *at,
+			 size_t n);
 void nop_out(struct conn *c, struct pdu_in *p);			/* nop.c */
 void logout_request(struct conn *c, struct pdu_in *p);		/* logout.c */
 void tmf_request(struct conn *c, struct pdu_in *p);		/* tmf.c */

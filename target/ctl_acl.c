@@ -100,26 +100,17 @@ void ctl_acl_revoke(struct ctl_call *c)
 		ctl_ok(c, json_true());
 }
 
+static void add_rules(json_t *list, const struct conf_target *t)
+{
+	unsigned i;
+
+	for (i = 0; i < t->nrules; i++)
+		json_array_append_new(list, rule_json(t, &t->rules[i]));
+}
+
 void ctl_acl_list(struct ctl_call *c)
 {
-	const struct conf *conf = config_now();
-	const struct conf_target *only = NULL, *t;
-	json_t *list;
-	unsigned i, k;
-
-	if (ctl_has(c, "target")) {
-		only = ctl_target(c);
-		if (!only)
-			return;
-	}
-	list = json_array();
-	for (i = 0; i < conf->ntargets; i++) {
-		t = &conf->targets[i];
-		for (k = 0; (!only || only == t) && k < t->nrules; k++)
-			json_array_append_new(list,
-					      rule_json(t, &t->rules[k]));
-	}
-	ctl_ok(c, list);
+	ctl_list_targets(c, add_rules);
 }
 
 /* ---- check -------------------------------------------------------------- */
@@ -192,7 +183,7 @@ void ctl_acl_check(struct ctl_call *c)
 		return;
 	}
 	peer.remote = address ? (const struct sockaddr *)&addr : NULL;
-	verdict = world_check(t, &peer, &rule);
+	verdict = access_check(t, &peer, &rule);
 	users = matching_users(t, initiator);
 	no_user = t->nusers && !json_array_size(users);
 	ctl_ok(c, json_pack("{s:s, s:s, s:b, s:s, s:o, s:o}",

@@ -28,6 +28,26 @@ const struct conf_volume *ctl_volume(struct ctl_call *c, const char *param)
 	return v;
 }
 
+void ctl_list_targets(struct ctl_call *c,
+		      void (*add)(json_t *list, const struct conf_target *t))
+{
+	const struct conf *now = config_now();
+	const struct conf_target *only = NULL;
+	json_t *list;
+	unsigned i;
+
+	if (ctl_has(c, "target")) {
+		only = ctl_target(c);
+		if (!only)
+			return;
+	}
+	list = json_array();
+	for (i = 0; i < now->ntargets; i++)
+		if (!only || only == &now->targets[i])
+			add(list, &now->targets[i]);
+	ctl_ok(c, list);
+}
+
 json_t *doc_object(json_t *parent, const char *key)
 {
 	json_t *o = json_object_get(parent, key);

@@ -12,6 +12,11 @@
 const struct conf_target *ctl_target(struct ctl_call *c);
 const struct conf_volume *ctl_volume(struct ctl_call *c, const char *param);
 
+/* Answers with what add() puts for the target that the call names, or for each
+ * when it names none. */
+void ctl_list_targets(struct ctl_call *c,
+		      void (*add)(json_t *list, const struct conf_target *t));
+
 /* A member of an object of the document, made where it is absent. */
 json_t *doc_object(json_t *parent, const char *key);
 json_t *doc_target(json_t *doc, const char *iqn);

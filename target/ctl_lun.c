@@ -183,23 +183,15 @@ void ctl_lun_remove(struct ctl_call *c)
 		ctl_ok(c, json_true());
 }
 
+static void add_luns(json_t *list, const struct conf_target *t)
+{
+	unsigned i;
+
+	for (i = 0; i < t->nluns; i++)
+		json_array_append_new(list, lun_json(t, &t->luns[i]));
+}
+
 void ctl_lun_list(struct ctl_call *c)
 {
-	const struct conf *conf = config_now();
-	const struct conf_target *only = NULL, *t;
-	json_t *list;
-	unsigned i, k;
-
-	if (ctl_has(c, "target")) {
-		only = ctl_target(c);
-		if (!only)
-			return;
-	}
-	list = json_array();
-	for (i = 0; i < conf->ntargets; i++) {
-		t = &conf->targets[i];
-		for (k = 0; (!only || only == t) && k < t->nluns; k++)
-			json_array_append_new(list, lun_json(t, &t->luns[k]));
-	}
-	ctl_ok(c, list);
+	ctl_list_targets(c, add_luns);
 }

@@ -67,16 +67,6 @@ static json_t *stats_of(const char *name, struct lu *lu)
 	return o;
 }
 
-static bool maps(const struct conf_target *t, const char *volume)
-{
-	unsigned i;
-
-	for (i = 0; i < t->nluns; i++)
-		if (!strcmp(t->luns[i].volume, volume))
-			return true;
-	return false;
-}
-
 /* Calls of() for each running volume that name stands for. */
 static json_t *each_volume(const char *name, const struct conf_target *t,
 			   json_t *(*of)(const char *name, struct lu *lu))
@@ -89,7 +79,7 @@ static json_t *each_volume(const char *name, const struct conf_target *t,
 
 	for (i = 0; i < now->nvolumes; i++) {
 		volume = now->volumes[i].name;
-		if (name && (t ? !maps(t, volume) : strcmp(name, volume)))
+		if (name && (t ? !conf_maps(t, volume) : strcmp(name, volume)))
 			continue;
 		lu = vol_lu(volume);
 		if (lu)

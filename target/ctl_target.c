@@ -91,15 +91,14 @@ void ctl_target_delete(struct ctl_call *c)
 		ctl_ok(c, json_true());
 }
 
+static void add_target(json_t *list, const struct conf_target *t)
+{
+	json_array_append_new(list, target_json(t));
+}
+
 void ctl_target_list(struct ctl_call *c)
 {
-	const struct conf *conf = config_now();
-	json_t *list = json_array();
-	unsigned i;
-
-	for (i = 0; i < conf->ntargets; i++)
-		json_array_append_new(list, target_json(&conf->targets[i]));
-	ctl_ok(c, list);
+	ctl_list_targets(c, add_target);
 }
 
 void ctl_target_show(struct ctl_call *c)

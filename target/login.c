@@ -211,32 +211,6 @@ static enum refusal begin_session(struct conn *c)
 	return refusal_of_status(session_begin(c, &r));
 }
 
-static void response_sent(struct pdu_out *out)
-{
-	free(out->data);
-}
-
-/* A Login Response with the next part of the answer: n bytes of it. */
-static struct pdu_out *response_new(struct conn *c, size_t n)
-{
-	struct login *l = c->login;
-	char *data = n ? malloc(n) : NULL;
-	struct pdu_out *out = !n || data ? pdu_new(c) : NULL;
-
-	if (!out) {
-		free(data);
-		return NULL;
-	}
-	if (n) {
-		memcpy(data, l->reply.p + l->reply_sent, n);
-		out->data = data;
-		out->data_len = (uint32_t)n;
-		out->sent = response_sent;
-		l->reply_sent += n;
-	}
-	return out;
-}
-
 static void send_response(struct conn *c, struct pdu_out *out, uint8_t flags)
 {
 	const struct login *l = c->login;
@@ -311,7 +285,7 @@ static enum refusal answer(struct conn *c, const struct pdu_in *p)
 		return why;
 	if (next != stage)
 		flags |= LOGIN_TRANSIT | next;
-	out = response_new(c, MIN(left, DSL_DEFAULT));
+	out = text_pdu(c, &l->reply, &l->reply_sent, MIN(left, DSL_DEFAULT));
 	if (!out)
 		return REFUSE_RESOURCES;
 	send_response(c, out, flags);

@@ -128,31 +128,6 @@ static int take_request(struct conn *c, struct exchange *x,
 	return r;
 }
 
-static void response_sent(struct pdu_out *out)
-{
-	free(out->data);
-}
-
-static struct pdu_out *response_new(struct conn *c, struct exchange *x,
-				    size_t n)
-{
-	char *data = n ? malloc(n) : NULL;
-	struct pdu_out *out = !n || data ? pdu_new(c) : NULL;
-
-	if (!out) {
-		free(data);
-		return NULL;
-	}
-	if (n) {
-		memcpy(data, x->out.p + x->sent, n);
-		out->data = data;
-		out->data_len = (uint32_t)n;
-		out->sent = response_sent;
-		x->sent += n;
-	}
-	return out;
-}
-
 /* The next part of the answer.  The exchange ends with the last one, if the
  * initiator wants that too. */
 static int answer(struct conn *c, struct exchange *x,
@@ -161,7 +136,7 @@ static int answer(struct conn *c, struct exchange *x,
 	size_t left = x->out.len - x->sent;
 	size_t max = MIN(c->params.MaxRecvDataSegmentLength, MAX_RECV_DSL);
 	bool final = left <= max && req->flags & FLAG_FINAL;
-	struct pdu_out *out = response_new(c, x, MIN(left, max));
+	struct pdu_out *out = text_pdu(c, &x->out, &x->sent, MIN(left, max));
 	struct bhs_text_response *rsp;
 
 	if (!out)

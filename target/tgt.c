@@ -60,13 +60,6 @@ enum tgt_verdict access_check(const struct conf_target *t,
 	return TGT_NOT_ALLOWED;
 }
 
-enum tgt_verdict world_check(const struct conf_target *t,
-			     const struct tgt_peer *peer,
-			     const struct conf_rule **ret_rule)
-{
-	return access_check(t, peer, ret_rule);
-}
-
 const struct conf_mapping *world_mapping(const struct conf_target *t,
 					 const char *initiator, unsigned *at)
 {

@@ -65,9 +65,6 @@ struct world *world_lock(void);
 void world_unlock(struct world *w);
 
 /* With the lock held. */
-enum tgt_verdict access_check(const struct conf_target *t,
-			      const struct tgt_peer *peer,
-			      const struct conf_rule **ret_rule);
 struct vol *world_vol(struct world *w, const char *name);
 void vol_put(struct vol *v);
 

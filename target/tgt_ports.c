@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <string.h>
-
 #include "target/volumes.h"
 
 /*
@@ -8,16 +6,6 @@
  * each portal group.  Hosts read them in REPORT TARGET PORT GROUPS and want to
  * see the same on every path, in use or not.
  */
-
-static bool maps(const struct conf_target *t, const char *volume)
-{
-	unsigned i;
-
-	for (i = 0; i < t->nluns; i++)
-		if (!strcmp(t->luns[i].volume, volume))
-			return true;
-	return false;
-}
 
 /* Is this portal the first of its group? */
 static bool first_of_group(const struct conf *c, unsigned at)
@@ -36,7 +24,7 @@ static unsigned ports_of(const struct conf *c, const char *volume,
 	unsigned t, p, n = 0;
 
 	for (t = 0; t < c->ntargets; t++) {
-		if (!maps(&c->targets[t], volume))
+		if (!conf_maps(&c->targets[t], volume))
 			continue;
 		for (p = 0; p < c->nportals && n < LU_PORTS; p++)
 			if (first_of_group(c, p))

@@ -48,11 +48,11 @@ void vol_on_closed(const char *name, void (*closed)(void *arg), void *arg);
  * look at their maps.  The old one is freed. */
 void world_set(struct conf *now);
 
-/* Why a login of this peer would end so, and what it would see: acl.check.
- * Refers to config_now(). */
-enum tgt_verdict world_check(const struct conf_target *t,
-			     const struct tgt_peer *peer,
-			     const struct conf_rule **ret_rule);
+/* How a login of this peer at t (NULL: no such target) would end, and by which
+ * rule.  On main, or with the world's lock held, for the rule is t's. */
+enum tgt_verdict access_check(const struct conf_target *t,
+			      const struct tgt_peer *peer,
+			      const struct conf_rule **ret_rule);
 /* The mapping of the next LUN that an initiator sees, the first that fits, from
  * *at on; moves *at behind that LUN.  NULL: no more. */
 const struct conf_mapping *world_mapping(const struct conf_target *t,

@@ -4,7 +4,7 @@
 
 /*
  * A worker: a thread with an engine that serves its sessions.  What a worker
- * owns is touched by its thread only; nsessions is read by the acceptor.
+ * owns is touched by its thread only; the acceptor reads nconns.
  */
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ struct worker {
 extern struct scsi_host scsi_host;	/* the worker array, and main's engine */
 extern struct worker workers[MAX_WORKERS];
 
-/* main.c: starts n workers; 0 or -errno. */
+/* Starts n workers; 0 or -errno, and then none runs. */
 int workers_start(unsigned n, const struct engine_config *config);
 void workers_stop(void);
 /* The one with the fewest connections. */
