@@ -217,6 +217,8 @@ void disk_submit(struct aio *a, struct ereq *r)
 
 void disk_flush(struct aio *a)
 {
+	bool any = false;
+
 	while (!list_empty(&a->disk)) {
 		struct ereq *r = list_first(&a->disk, struct ereq, link);
 
@@ -227,5 +229,8 @@ void disk_flush(struct aio *a)
 			engine_ended(&a->engine, r, r->result);
 		else
 			to_lane(a, r);
+		any = true;
 	}
+	if (any)
+		engine_clock(&a->engine);
 }

@@ -70,11 +70,8 @@ static int64_t call(struct ereq *r)
 		res = recv(r->fd, v->iov_base, v->iov_len, MSG_DONTWAIT);
 	else if (r->op == EREQ_RECV)
 		res = recvmsg(r->fd, ereq_msg(r), MSG_DONTWAIT);
-	else if (r->niov == 1)
-		res = send(r->fd, v->iov_base, v->iov_len,
-			   MSG_DONTWAIT | MSG_NOSIGNAL);
 	else
-		res = sendmsg(r->fd, ereq_msg(r), MSG_DONTWAIT | MSG_NOSIGNAL);
+		return ereq_send(r);
 	return res < 0 ? -errno : res;
 }
 

@@ -211,6 +211,11 @@ static bool run_ended(struct engine *e)
 	return true;
 }
 
+void engine_clock(struct engine *e)
+{
+	e->now = clock_now();
+}
+
 void engine_ended(struct engine *e, struct ereq *r, int result)
 {
 	r->result = result;

@@ -51,7 +51,8 @@ const char *engine_name(const struct engine *e);	/* "io_uring", "aio" */
 struct bufpool *engine_bufs(struct engine *e);
 /* The engine that runs on the calling thread, or NULL.  Any thread. */
 struct engine *engine_self(void);
-/* CLOCK_MONOTONIC in nanoseconds, read once a turn (anew, where none runs). */
+/* CLOCK_MONOTONIC in nanoseconds, read once a turn and after disk requests that
+ * were done in it (anew, where none runs). */
 uint64_t engine_now(const struct engine *e);
 
 /*
@@ -133,6 +134,8 @@ enum ereq_flag {
 	EREQ_INLINE	= 1 << 2,
 	/* READ, WRITE: opened with O_DIRECT (aio.c: by libaio) */
 	EREQ_DIRECT	= 1 << 3,
+	/* READ, WRITE: others wait for it */
+	EREQ_URGENT	= 1 << 4,
 };
 
 /*

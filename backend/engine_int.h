@@ -77,6 +77,8 @@ int engine_init(struct engine *e, const struct engine_ops *ops);
 void engine_fini(struct engine *e);
 /* r has ended; its done() runs soon. */
 void engine_ended(struct engine *e, struct ereq *r, int result);
+/* Reads the clock anew: time went by inside of the turn. */
+void engine_clock(struct engine *e);
 
 /* engine_timer.c */
 void wheel_init(struct wheel *w, uint64_t now);
@@ -105,10 +107,12 @@ bool ereq_is_socket(const struct ereq *r);
 bool ereq_step(struct ereq *r, int64_t res);
 /* May r be done on the engine's thread, judged by its flags? */
 bool ereq_inline_ok(const struct ereq *r);
-/* Tries r without blocking.  True: it has ended. */
+/* Tries r, a disk request or a SEND, without blocking.  True: it has ended. */
 bool ereq_try(struct ereq *r);
 /* Does a disk request to its end; blocks. */
 void ereq_block(struct ereq *r);
+/* A send that does not wait: bytes, or -errno. */
+int64_t ereq_send(struct ereq *r);
 /* The gathered form of r's socket call, at most IOV_MAX entries. */
 struct msghdr *ereq_msg(struct ereq *r);
 

@@ -2,8 +2,8 @@
 
 /*
  * Requests, apart from how they reach the kernel: short transfers end here, and
- * so do plain calls for a disk request, without blocking (on the engine's
- * thread) or with (on a thread of the pool).
+ * so do plain calls for a send or a disk request, without blocking (on the
+ * engine's thread) or with (on a thread of the pool).
  */
 
 #include "backend/engine_int.h"
@@ -64,6 +64,18 @@ bool ereq_inline_ok(const struct ereq *r)
 	       r->flags & (EREQ_NOWAIT | EREQ_INLINE);
 }
 
+int64_t ereq_send(struct ereq *r)
+{
+	const int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+	ssize_t res;
+
+	if (r->niov == 1)
+		res = send(r->fd, r->iov->iov_base, r->iov->iov_len, flags);
+	else
+		res = sendmsg(r->fd, ereq_msg(r), flags);
+	return res < 0 ? -errno : res;
+}
+
 static ssize_t disk_call(struct ereq *r, int rwf)
 {
 	int n = MIN(r->niov, IOV_MAX);
@@ -96,7 +108,8 @@ bool ereq_try(struct ereq *r)
 	int rwf = r->flags & EREQ_NOWAIT ? RWF_NOWAIT : 0;
 
 	for (;;) {
-		ssize_t res = disk_call(r, rwf);
+		int64_t res = r->op == EREQ_SEND ? ereq_send(r) :
+						   disk_call(r, rwf);
 
 		/* A descriptor that lost the ability to say "not now" after it
 		 * was probed is served by the way that may sleep. */

@@ -169,6 +169,8 @@ static void io_start(struct breq *b)
 	b->io.iov = &b->iov;
 	b->io.niov = 1;
 	b->io.done = io_done;
+	if (b->own & OWN_URGENT)
+		b->io.flags |= EREQ_URGENT;
 	if (((uintptr_t)b->data & (f->mem_align - 1)) && !bounce(b))
 		return;
 	io_submit_capped(b);

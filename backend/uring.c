@@ -4,26 +4,20 @@
  * The engine on io_uring: sockets, disks and the wake-up share one ring, and a
  * turn makes one system call, io_uring_enter().
  *
- * The exceptions are small disk requests for which a plain call costs less than
- * another pass through the ring: one that is alone in its turn, and writes that
- * the ring would hand to a thread.
+ * The exceptions are requests for which a plain call costs less than another
+ * pass through the ring: a send or a small disk request that is alone in its
+ * turn, writes that the ring would hand to a thread, and what others wait for.
  */
 
 #include <assert.h>
 #include <errno.h>
-#include <liburing.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 
 #include "backend/engine_int.h"
+#include "backend/uring_int.h"
 #include "lib/limits.h"
-
-/* A turn rarely has more; what does not fit waits in `pending`. */
-#define SQ_ENTRIES	512
-/* Sockets with a receive armed, and the disks: the kernel keeps what does not
- * fit, at a price. */
-#define CQ_ENTRIES	8192
 
 /* user_data of what is not a request */
 #define UD_IGNORE	0
@@ -36,8 +30,10 @@ struct uring {
 	bool		 wake_armed;
 	struct list	 pending;	/* wait for room in the SQ */
 	struct list	 cancels;	/* in the kernel, to be cancelled */
+	struct list	 sends;		/* SEND of this turn */
 	struct list	 disk;		/* READ and WRITE of this turn */
 	unsigned	 ndisk;
+	struct list	 late;		/* done inline, told with the ring's */
 	uint64_t	 inline_left;	/* bytes that may yet go inline */
 };
 
@@ -139,11 +135,32 @@ static void uring_submit(struct engine *e, struct ereq *r)
 {
 	struct uring *u = uring_of(e);
 
-	if (r->op == EREQ_READ || r->op == EREQ_WRITE) {
+	switch (r->op) {
+	case EREQ_READ:
+	case EREQ_WRITE:
 		list_add_tail(&u->disk, &r->link);
 		u->ndisk++;
-	} else {
+		break;
+	case EREQ_SEND:
+		r->state |= REQ_QUEUED;
+		list_add_tail(&u->sends, &r->link);
+		break;
+	default:
 		queue(u, r);
+	}
+}
+
+/* Disk requests that were done inline have ended. */
+static void tell_late(struct uring *u)
+{
+	if (list_empty(&u->late))
+		return;
+	engine_clock(&u->engine);
+	while (!list_empty(&u->late)) {
+		struct ereq *r = list_first(&u->late, struct ereq, link);
+
+		list_del(&r->link);
+		engine_ended(&u->engine, r, r->result);
 	}
 }
 
@@ -165,35 +182,74 @@ static void uring_cancel(struct engine *e, struct ereq *r)
 /*
  * Is r better done here than by the ring?  Alone in its turn it is: the ring
  * would want a second pass.  So is a write to a file that refuses RWF_NOWAIT,
- * since the ring would hand it to another thread.
+ * since the ring would hand it to another thread, and what is urgent.
  */
 static bool wants_inline(const struct uring *u, const struct ereq *r)
 {
 	if (r->len > u->inline_left || !ereq_inline_ok(r))
 		return false;
-	return u->ndisk == 1 || !(r->flags & EREQ_NOWAIT);
+	return u->ndisk == 1 || !(r->flags & EREQ_NOWAIT) ||
+	       r->flags & EREQ_URGENT;
 }
 
-/* Decides how the disk requests of the turn go. */
-static void uring_flush(struct engine *e)
+/* The kernel does it at once, inside of the call that submits it. */
+static bool ends_at_submit(const struct ereq *r)
 {
-	struct uring *u = uring_of(e);
+	return (r->flags & (EREQ_NOWAIT | EREQ_DIRECT)) == EREQ_NOWAIT;
+}
+
+/*
+ * Decides how the disk requests of the turn go.  What is done inline beside
+ * reads of the ring's is told together with them: one send carries the answers
+ * to all.
+ */
+static void flush_disk(struct uring *u)
+{
+	bool ring = false;
 
 	while (!list_empty(&u->disk)) {
 		struct ereq *r = list_first(&u->disk, struct ereq, link);
 
 		list_del(&r->link);
 		if (!wants_inline(u, r)) {
+			ring = ring || ends_at_submit(r);
 			queue(u, r);
 			continue;
 		}
 		u->inline_left -= r->len;
 		if (ereq_try(r))
-			engine_ended(e, r, r->result);
+			list_add_tail(&u->late, &r->link);
 		else
 			queue(u, r);
 	}
 	u->ndisk = 0;
+	if (!ring)
+		tell_late(u);
+}
+
+/* A lone send; what the socket does not take at once goes by the ring. */
+static void flush_sends(struct uring *u)
+{
+	bool alone = u->sends.next == u->sends.prev;
+
+	while (!list_empty(&u->sends)) {
+		struct ereq *r = list_first(&u->sends, struct ereq, link);
+
+		list_del(&r->link);
+		r->state &= ~REQ_QUEUED;
+		if (alone && ereq_try(r))
+			engine_ended(&u->engine, r, r->result);
+		else
+			queue(u, r);
+	}
+}
+
+static void uring_flush(struct engine *e)
+{
+	struct uring *u = uring_of(e);
+
+	flush_sends(u);
+	flush_disk(u);
 }
 
 static void arm_wake(struct uring *u)
@@ -249,6 +305,8 @@ static void uring_wait(struct engine *e, uint64_t ns)
 	struct io_uring_cqe *cqe;
 
 	u->inline_left = INLINE_MAX;
+	if (!list_empty(&u->late))
+		ns = 0;
 	while (!fill_sq(u))
 		if (io_uring_submit(&u->ring) <= 0) {
 			ns = 0;
@@ -304,6 +362,7 @@ static void uring_reap(struct engine *e)
 	struct io_uring_cqe *cqe;
 	unsigned head, n = 0;
 
+	tell_late(u);
 	io_uring_for_each_cqe(&u->ring, head, cqe) {
 		uint64_t ud = cqe->user_data;
 
@@ -365,63 +424,6 @@ static const struct engine_ops uring_ops = {
 	.close	= uring_close,
 };
 
-/* Everything that prep() may ask for. */
-static bool ring_suffices(struct io_uring *ring)
-{
-	static const int needed[] = {
-		IORING_OP_ACCEPT, IORING_OP_RECV, IORING_OP_SEND,
-		IORING_OP_RECVMSG, IORING_OP_SENDMSG, IORING_OP_POLL_ADD,
-		IORING_OP_READ, IORING_OP_WRITE, IORING_OP_READV,
-		IORING_OP_WRITEV, IORING_OP_FSYNC, IORING_OP_FALLOCATE,
-		IORING_OP_ASYNC_CANCEL,
-	};
-	struct io_uring_probe *probe;
-	/* RSRC_TAGS came with multishot polls, which have no flag. */
-	unsigned features = IORING_FEAT_NODROP | IORING_FEAT_EXT_ARG |
-			    IORING_FEAT_RSRC_TAGS;
-	bool ok = (ring->features & features) == features;
-
-	probe = io_uring_get_probe_ring(ring);
-	if (!probe)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
-		if (!io_uring_opcode_supported(probe, needed[i]))
-			ok = false;
-	io_uring_free_probe(probe);
-	return ok;
-}
-
-/* The ring starts disabled: SINGLE_ISSUER binds it to the thread that enables
- * it, the one that runs the engine. */
-static int ring_open(struct io_uring *ring)
-{
-	static const unsigned best_first[] = {
-		IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SINGLE_ISSUER |
-			IORING_SETUP_DEFER_TASKRUN,
-		IORING_SETUP_SUBMIT_ALL | IORING_SETUP_COOP_TASKRUN,
-		0,
-	};
-	int err = -ENOSYS;
-
-	for (size_t i = 0; i < ARRAY_SIZE(best_first); i++) {
-		struct io_uring_params p = {
-			.flags = best_first[i] | IORING_SETUP_R_DISABLED |
-				 IORING_SETUP_CQSIZE,
-			.cq_entries = CQ_ENTRIES,
-		};
-
-		err = io_uring_queue_init_params(SQ_ENTRIES, ring, &p);
-		if (err != -EINVAL)
-			break;
-	}
-	if (err)
-		return err;
-	if (ring_suffices(ring))
-		return 0;
-	io_uring_queue_exit(ring);
-	return -ENOSYS;
-}
-
 struct engine *uring_new(int *ret_err)
 {
 	struct uring *u = aligned_alloc(64, round_up(sizeof(*u), 64));
@@ -429,7 +431,7 @@ struct engine *uring_new(int *ret_err)
 
 	if (!u)
 		goto fail;
-	err = ring_open(&u->ring);
+	err = uring_open(&u->ring);
 	if (err)
 		goto free_u;
 	err = engine_init(&u->engine, &uring_ops);
@@ -441,7 +443,9 @@ struct engine *uring_new(int *ret_err)
 	u->inline_left = INLINE_MAX;
 	list_init(&u->pending);
 	list_init(&u->cancels);
+	list_init(&u->sends);
 	list_init(&u->disk);
+	list_init(&u->late);
 	return &u->engine;
 
 close_ring:
