@@ -60,6 +60,8 @@ struct vslot {
 	unsigned	 ring;		/* requests that may block on the ring */
 	struct list	 queue;		/* breqs that wait for room on the ring */
 	struct list	 starved;	/* breqs that wait for a buffer */
+	struct list	 bulk;		/* breqs of this turn for the lane */
+	struct edefer	 bulk_go;	/* at the end of the turn */
 	struct etimer	 timer;		/* tries the starved again */
 };
 
@@ -196,12 +198,13 @@ void flush_failed(struct volume *v, int err);
 
 int lane_init(struct lane *l);
 void lane_fini(struct lane *l);
+void lane_slot_init(struct vslot *s);
 /*
  * Runs act(b) on the lane and completes b with what it returns.  act() that
  * finds that its method does not serve returns lane_decline(b), having done
  * b->pos bytes; declined() then goes on, on the submitter's thread.
  */
-void lane_submit(struct volume *v, struct breq *b, int (*act)(struct breq *b),
+void lane_submit(struct breq *b, int (*act)(struct breq *b),
 		 void (*declined)(struct breq *b));
 int lane_decline(struct breq *b);
 /* Does errno say that a call is not to be had here? */

@@ -220,15 +220,16 @@ static void write_instead(struct breq *b)
 /* Without a command for zeros the kernel writes pages of zeros by itself. */
 static void block_zero(struct volume *v, struct breq *b)
 {
-	lane_submit(v, b, zero_act, write_instead);
+	(void)v;
+	lane_submit(b, zero_act, write_instead);
 }
 
 static void block_unmap(struct volume *v, struct breq *b)
 {
 	if (v->caps.unmap == METHOD_PUNCH_HOLE)
-		lane_submit(v, b, punch_act, write_instead);
+		lane_submit(b, punch_act, write_instead);
 	else
-		lane_submit(v, b, discard_act, write_instead);
+		lane_submit(b, discard_act, write_instead);
 }
 
 const struct volume_ops block_ops = {

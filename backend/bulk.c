@@ -116,13 +116,23 @@ static void lane_act(struct lane *l, struct breq *b)
 	atomic_fetch_sub(&l->busy, 1);
 }
 
+/* One message to each engine: the first of its requests brings the others. */
 static void lane_answer(struct list *held)
 {
-	struct breq *b, *next;
+	struct breq *first, *b, *next;
+	struct list others;
 
-	list_for_each_safe(b, next, held, link) {
-		list_del(&b->link);
-		engine_post(b->engine, &b->post);
+	while (!list_empty(held)) {
+		first = list_first(held, struct breq, link);
+		list_del(&first->link);
+		list_init(&others);
+		list_for_each_safe(b, next, held, link) {
+			list_del(&b->link);
+			list_add_tail(b->engine == first->engine ?
+				      &first->link : &others, &b->link);
+		}
+		list_splice_tail(held, &others);
+		engine_post(first->engine, &first->post);
 	}
 }
 
@@ -167,10 +177,8 @@ static void lane_run(struct bjob *job)
 	lane_answer(&held);
 }
 
-static void lane_done(struct epost *post)
+static void lane_ended(struct breq *b)
 {
-	struct breq *b = container_of(post, struct breq, post);
-
 	if (!(b->own & OWN_DECLINED)) {
 		breq_end(b, b->error);
 		return;
@@ -180,23 +188,37 @@ static void lane_done(struct epost *post)
 	b->again(b);
 }
 
+static void lane_done(struct epost *post)
+{
+	struct breq *b, *first = container_of(post, struct breq, post);
+	struct list others;
+
+	list_init(&others);
+	list_splice_tail(&others, &first->link);
+	lane_ended(first);
+	while (!list_empty(&others)) {
+		b = list_first(&others, struct breq, link);
+		list_del(&b->link);
+		lane_ended(b);
+	}
+}
+
 int lane_decline(struct breq *b)
 {
 	b->own |= OWN_DECLINED;
 	return 0;
 }
 
-void lane_submit(struct volume *v, struct breq *b, int (*act)(struct breq *b),
-		 void (*declined)(struct breq *b))
+/* All that a turn brought goes to the lane at once: one wake-up. */
+static void lane_go(struct edefer *d)
 {
+	struct vslot *s = container_of(d, struct vslot, bulk_go);
+	struct volume *v = list_first(&s->bulk, struct breq, link)->vol;
 	struct lane *l = &v->lane;
 	bool start;
 
-	b->act = act;
-	b->again = declined;
-	b->post.run = lane_done;
 	pthread_mutex_lock(&l->lock);
-	list_add_tail(&l->queue, &b->link);
+	list_splice_tail(&l->queue, &s->bulk);
 	start = !l->active;
 	l->active = true;
 	pthread_mutex_unlock(&l->lock);
@@ -204,6 +226,23 @@ void lane_submit(struct volume *v, struct breq *b, int (*act)(struct breq *b),
 		return;
 	l->job.run = lane_run;
 	blocking_submit(v->threads, &l->job);
+}
+
+void lane_slot_init(struct vslot *s)
+{
+	list_init(&s->bulk);
+	list_init(&s->bulk_go.link);
+	s->bulk_go.run = lane_go;
+}
+
+void lane_submit(struct breq *b, int (*act)(struct breq *b),
+		 void (*declined)(struct breq *b))
+{
+	b->act = act;
+	b->again = declined;
+	b->post.run = lane_done;
+	list_add_tail(&b->slot->bulk, &b->link);
+	engine_turn_end(b->engine, &b->slot->bulk_go);
 }
 
 /* An engine without a pool (main's) does bulk work of the operator's.  A READ

@@ -268,5 +268,5 @@ void file_copy(struct volume *v, struct breq *b)
 	if (overlap || m == METHOD_READ_WRITE)
 		generic_copy(v, b);
 	else
-		lane_submit(v, b, copy_act, read_and_write);
+		lane_submit(b, copy_act, read_and_write);
 }

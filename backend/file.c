@@ -283,12 +283,13 @@ static void file_zero(struct volume *v, struct breq *b)
 	if (v->caps.zero == METHOD_WRITE)
 		generic_zero(v, b);
 	else
-		lane_submit(v, b, zero_act, write_instead);
+		lane_submit(b, zero_act, write_instead);
 }
 
 static void file_unmap(struct volume *v, struct breq *b)
 {
-	lane_submit(v, b, unmap_act, write_instead);
+	(void)v;
+	lane_submit(b, unmap_act, write_instead);
 }
 
 static int extent_run(struct vwork *w)

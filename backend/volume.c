@@ -153,6 +153,7 @@ static void slots_init(struct volume *v)
 	for (s = v->slots; s < v->slots + VOLUME_SLOTS; s++) {
 		list_init(&s->queue);
 		list_init(&s->starved);
+		lane_slot_init(s);
 		etimer_init(&s->timer, bulk_retry);
 	}
 }
