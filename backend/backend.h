@@ -203,6 +203,12 @@ enum breq_flag {
 	BREQ_FUA	= 1 << 0,	/* stable before done() */
 	/* must not wait behind a shared flush or bulk work: COMPARE AND WRITE */
 	BREQ_URGENT	= 1 << 1,
+	/* a part of what will be answered as a whole: done() waits for no
+	 * flush, the caller goes on with BREQ_REST */
+	BREQ_PART	= 1 << 2,
+	/* goes on after BREQ_PART in the same struct and volume: what makes
+	 * this one stable covers the parts, or fails if they were lost */
+	BREQ_REST	= 1 << 3,
 };
 
 /*

@@ -158,7 +158,8 @@ void breq_end(struct breq *b, int err)
 	}
 	if (b->written)
 		b->written(b);
-	if (!breq_wants_sync(b) && must_be_stable(b)) {
+	if (!breq_wants_sync(b) && must_be_stable(b) &&
+	    !(b->flags & BREQ_PART)) {
 		flush_join(v, b);
 		return;
 	}
@@ -199,22 +200,26 @@ static int check_request(struct volume *v, const struct breq *b)
 /*
  * Does the write itself make its data stable?  An urgent one must not wait for
  * the shared flush.  In write-back mode a flush would write out all that
- * others left in the cache.
+ * others left in the cache.  The rest goes like the parts before it, whatever
+ * the mode is now.
  */
 static bool write_is_sync(const struct volume *v, const struct breq *b)
 {
+	if (b->flags & BREQ_REST)
+		return breq_wants_sync(b);
 	if (b->op != BREQ_WRITE || !must_be_stable(b))
 		return false;
 	if ((b->flags & BREQ_URGENT) || atomic_load(&v->write_back))
 		return true;
-	return v->config.direct && b->len <= LONE_WRITE_MAX &&
+	return v->config.direct && !(b->flags & BREQ_PART) &&
+	       b->len <= LONE_WRITE_MAX &&
 	       !atomic_load(&v->flush.running) &&
 	       atomic_load(&b->slot->in_flight) == 1;
 }
 
 static void breq_prepare(struct volume *v, struct breq *b)
 {
-	assert(b->op < BREQ_OPS && b->done && !(b->flags >> 2));
+	assert(b->op < BREQ_OPS && b->done && !(b->flags >> 4));
 	assert(b->op != BREQ_WRITE_SAME || (b->pattern && b->data));
 	assert(b->op != BREQ_COPY || b->src);
 	b->vol = v;
@@ -223,7 +228,7 @@ static void breq_prepare(struct volume *v, struct breq *b)
 	if (!b->engine)
 		b->engine = v->main;
 	b->error = 0;
-	b->own = 0;
+	b->own = b->flags & BREQ_REST ? b->own & OWN_SYNC : 0;
 	b->pos = 0;
 	b->slot = volume_slot(v, b->engine);
 	list_init(&b->link);
@@ -242,7 +247,8 @@ void volume_submit(struct volume *v, struct breq *b)
 		atomic_fetch_add(&volume_slot(src, b->engine)->in_flight, 1);
 	/* before the state, as flush_failed() sets them the other way round:
 	 * who sees the new era sees that the volume has failed */
-	b->era = atomic_load(&v->flush.era);
+	if (!(b->flags & BREQ_REST))
+		b->era = atomic_load(&v->flush.era);
 	err = check_request(v, b);
 	if (err) {
 		breq_finish_later(b, err);

@@ -10,6 +10,7 @@
 enum bulk_step {
 	BULK_LOCKED,
 	BULK_DONE,
+	BULK_FLUSHED,
 };
 
 static enum scsi_result bulk_locked(struct scsi_cmd *cmd)
@@ -21,6 +22,23 @@ static enum scsi_result bulk_locked(struct scsi_cmd *cmd)
 		  lu_bytes(cmd->lu, b->piece));
 	cmd->breq.pattern = cmd_block(cmd);
 	cmd->breq.written = cmd_written;
+	if (b->rest)
+		cmd->breq.flags |= BREQ_REST;
+	if (b->index < b->count || b->left > b->piece)
+		cmd->breq.flags |= BREQ_PART;
+	b->rest = cmd->breq.flags & BREQ_PART;
+	cmd_submit(cmd, cmd->lu->volume);
+	return SCSI_PENDING;
+}
+
+/* Parts that nothing came behind: one flush for all of them. */
+static enum scsi_result bulk_end(struct scsi_cmd *cmd)
+{
+	if (!cmd->x.bulk.rest || volume_write_back(cmd->lu->volume))
+		return SCSI_GOOD;
+	cmd->step = BULK_FLUSHED;
+	cmd_bytes(cmd, BREQ_FLUSH, 0, 0);
+	cmd->breq.flags = BREQ_REST;
 	cmd_submit(cmd, cmd->lu->volume);
 	return SCSI_PENDING;
 }
@@ -32,7 +50,7 @@ static enum scsi_result bulk_piece(struct scsi_cmd *cmd)
 			cmd_block(cmd);
 
 	if (!b->left && !(b->next && b->next(cmd)))
-		return SCSI_GOOD;
+		return bulk_end(cmd);
 	b->piece = MIN(b->left, most);
 	cmd->step = BULK_LOCKED;
 	if (!cmd_lock(cmd, b->lba, b->piece, false))
@@ -56,6 +74,8 @@ static enum scsi_result bulk_next(struct scsi_cmd *cmd)
 		b->lba += b->piece;
 		b->left -= b->piece;
 		return bulk_piece(cmd);
+	case BULK_FLUSHED:
+		return result_of_breq(&cmd->breq);
 	}
 	return SCSI_INTERNAL_FAILURE;
 }

@@ -112,6 +112,14 @@ static void granted_run(struct epost *post)
 	r->granted(r);
 }
 
+static void granted_here(struct edefer *d)
+{
+	struct range *r = container_of(d, struct range, defer);
+
+	r->queued = false;
+	r->granted(r);
+}
+
 bool range_lock(struct range_set *s, struct range *r)
 {
 	bool now;
@@ -125,6 +133,8 @@ bool range_lock(struct range_set *s, struct range *r)
 		r->held = false;
 		r->queued = true;
 		r->post.run = granted_run;
+		r->defer.run = granted_here;
+		list_init(&r->defer.link);
 		list_add_tail(&s->waiting, &r->link);
 	}
 	pthread_mutex_unlock(&s->mutex);
@@ -141,7 +151,10 @@ static void grant(struct range_set *s)
 			continue;
 		list_del(&r->link);
 		hold(s, r);
-		engine_post(r->engine, &r->post);
+		if (r->engine == engine_self())
+			engine_defer(r->engine, &r->defer);
+		else
+			engine_post(r->engine, &r->post);
 	}
 }
 

@@ -151,8 +151,12 @@ static enum scsi_result write_piece(struct scsi_cmd *cmd)
 		  len);
 	if (cmd_fua(cmd))
 		cmd->breq.flags |= BREQ_FUA;
+	if (cmd->moved)
+		cmd->breq.flags |= BREQ_REST;
 	if (cmd->moved + len == cmd->x.rw.total)
 		cmd->breq.written = cmd_written;
+	else
+		cmd->breq.flags |= BREQ_PART;
 	cmd_submit(cmd, cmd->lu->volume);
 	return SCSI_PENDING;
 }

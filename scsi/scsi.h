@@ -119,7 +119,8 @@ struct range {
 	struct list	 link;
 	struct engine	*engine;
 	void		(*granted)(struct range *r);
-	struct epost	 post;
+	struct epost	 post;		/* brings granted(), or defer does */
+	struct edefer	 defer;
 };
 
 /* What a refusal wants to say beyond its result: set by the helpers of
@@ -155,6 +156,7 @@ struct bulk_state {		/* a long range in pieces: wsame.c, unmap.c */
 	enum breq_op	 op;
 	uint64_t	 lba, left;	/* blocks: next piece, rest */
 	uint64_t	 piece;
+	bool		 rest;		/* the pieces done await a flush */
 	uint16_t	 index, count;	/* UNMAP descriptors */
 	bool		 (*next)(struct scsi_cmd *cmd);	/* may be NULL */
 	int		 bytes;		/* enum lu_counter */
@@ -190,6 +192,7 @@ struct xcopy_state {
 	uint64_t	 src_off, dst_off, left;	/* bytes */
 	uint64_t	 piece;
 	bool		 backward;	/* overlap: from the end on */
+	bool		 rest;		/* of a segment, after BREQ_PART */
 	struct lu	*src, *dst;
 	struct range	 dst_range, src_range;
 	uint64_t	 copied;	/* bytes, all segments */

@@ -94,6 +94,11 @@ static enum scsi_result both_locked(struct scsi_cmd *cmd)
 	cmd->breq.src = x->src->volume;
 	cmd->breq.src_off = x->src_off + piece_at(x);
 	cmd->breq.written = written;
+	if (x->rest)
+		cmd->breq.flags |= BREQ_REST;
+	x->rest = x->left > x->piece;
+	if (x->rest)
+		cmd->breq.flags |= BREQ_PART;
 	cmd_submit(cmd, x->dst->volume);
 	return SCSI_PENDING;
 }

@@ -165,6 +165,16 @@ static inline void submit(struct req *r, struct engine *e, enum breq_op op,
 	ck_assert(!r->done);
 }
 
+/* Goes on with the same struct after a part. */
+static inline void submit_rest(struct req *r, struct engine *e, unsigned flags)
+{
+	ck_assert(r->done);
+	r->written = r->done = false;
+	r->b.flags = BREQ_REST | flags;
+	manual_enter(e);
+	volume_submit(v, &r->b);
+}
+
 /* Is the kind at work on an operation, and how often? */
 static inline unsigned at_work(enum breq_op op)
 {

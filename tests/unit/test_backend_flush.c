@@ -147,6 +147,48 @@ START_TEST(every_change_of_the_medium_waits_for_a_flush)
 }
 END_TEST
 
+START_TEST(parts_wait_for_no_flush_and_one_covers_them_with_the_rest)
+{
+	struct req r;
+
+	submit(&r, e1, changing[_i], BREQ_PART);
+	act_ends(&r.b, 0);
+	manual_turn(e1);
+	ck_assert(r.written && r.done && !r.error);
+	submit_rest(&r, e1, BREQ_PART);
+	act_ends(&r.b, 0);
+	manual_turn(e1);
+	ck_assert(r.written && r.done && !r.error);
+	ck_assert_uint_eq(at_work(BREQ_FLUSH), 0);
+	submit_rest(&r, e1, 0);
+	act_ends(&r.b, 0);
+	manual_turn(e1);
+	ck_assert(r.written && !r.done);
+	flush_ends(0);
+	ck_assert(r.done && !r.error);
+}
+END_TEST
+
+START_TEST(rest_is_stable_as_its_parts_were_whatever_the_mode_is_now)
+{
+	struct req r;
+
+	submit(&r, e1, BREQ_WRITE, BREQ_PART | BREQ_FUA);
+	act_ends(&r.b, 0);
+	manual_turn(e1);
+	volume_set_write_back(v, true, NULL, NULL);
+	manual_turn(e1);
+	flush_ends(0);
+	submit_rest(&r, e1, BREQ_FUA);
+	ck_assert(!breq_wants_sync(&r.b));	/* it would be stable alone */
+	act_ends(&r.b, 0);
+	manual_turn(e1);
+	ck_assert(!r.done);
+	flush_ends(0);
+	ck_assert(r.done && !r.error);
+}
+END_TEST
+
 START_TEST(write_back_answers_at_once)
 {
 	struct req r;
@@ -259,6 +301,11 @@ int main(void)
 		lone_direct_write_is_its_own_flush_and_several_share_one);
 	tcase_add_loop_test(tc, every_change_of_the_medium_waits_for_a_flush,
 			    0, NCHANGING);
+	tcase_add_loop_test(tc,
+		parts_wait_for_no_flush_and_one_covers_them_with_the_rest, 0,
+		NCHANGING);
+	tcase_add_test(tc,
+		rest_is_stable_as_its_parts_were_whatever_the_mode_is_now);
 	tcase_add_loop_test(tc, write_back_answers_at_once, 0, NCHANGING);
 	tcase_add_loop_test(tc, write_back_honours_fua, 0, NCHANGING);
 	tcase_add_test(tc, flush_request_waits_for_a_flush_that_starts_later);

@@ -103,6 +103,28 @@ START_TEST(flush_without_space_is_told_to_all_and_the_volume_stays_online)
 }
 END_TEST
 
+START_TEST(flush_that_lost_parts_fails_their_rest)
+{
+	struct req part, other;
+
+	submit(&part, e1, BREQ_WRITE, BREQ_PART);
+	act_ends(&part.b, 0);
+	manual_turn(e1);
+	ck_assert(part.done && !part.error);
+	submit(&other, e2, BREQ_WRITE, 0);
+	act_ends(&other.b, 0);
+	manual_turn(e2);
+	flush_ends(-ENOSPC);
+	ck_assert_int_eq(volume_state(v), VOLUME_ONLINE);
+	submit_rest(&part, e1, 0);
+	act_ends(&part.b, 0);
+	manual_turn(e1);
+	ck_assert(part.done);
+	ck_assert_int_eq(part.error, -ENOSPC);
+	ck_assert_uint_eq(at_work(BREQ_FLUSH), 0);
+}
+END_TEST
+
 START_TEST(flush_without_space_fails_a_volume_that_answered_before)
 {
 	struct req r;
@@ -257,6 +279,7 @@ int main(void)
 	tcase_add_test(tc, operator_brings_a_failed_volume_back);
 	tcase_add_test(tc,
 		flush_without_space_is_told_to_all_and_the_volume_stays_online);
+	tcase_add_test(tc, flush_that_lost_parts_fails_their_rest);
 	tcase_add_test(tc,
 		       flush_without_space_fails_a_volume_that_answered_before);
 	tcase_add_test(tc, failed_stable_write_fails_what_waits_for_a_flush);

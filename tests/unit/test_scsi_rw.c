@@ -253,6 +253,23 @@ START_TEST(a_long_write_goes_in_pieces)
 }
 END_TEST
 
+START_TEST(pieces_of_a_write_say_that_they_are_parts)
+{
+	const struct breq *b;
+
+	rig_write(0, 0, 2 * MIB_BLOCKS + 1, 0xcd);
+	b = fake_pending(rig.vol[0]);
+	ck_assert_uint_eq(b->flags, BREQ_PART);
+	fake_complete(rig.vol[0], 0);
+	b = fake_pending(rig.vol[0]);
+	ck_assert_uint_eq(b->flags, BREQ_REST | BREQ_PART);
+	fake_complete(rig.vol[0], 0);
+	b = fake_pending(rig.vol[0]);
+	ck_assert_uint_eq(b->flags, BREQ_REST);
+	fake_complete(rig.vol[0], 0);
+}
+END_TEST
+
 START_TEST(a_long_write_stops_at_its_first_error)
 {
 	struct rig_cmd *c;
@@ -369,6 +386,7 @@ int main(void)
 	tcase_add_test(tc, a_write_takes_only_the_blocks_that_the_cdb_names);
 	tcase_add_test(tc, data_that_end_inside_a_block_are_not_written);
 	tcase_add_test(tc, a_long_write_goes_in_pieces);
+	tcase_add_test(tc, pieces_of_a_write_say_that_they_are_parts);
 	tcase_add_test(tc, a_long_write_stops_at_its_first_error);
 	tcase_add_test(tc, out_of_space_is_data_protect);
 	tcase_add_test(tc, a_write_gives_its_range_back_before_it_is_stable);
