@@ -20,14 +20,19 @@ static struct session *session_new(struct conn *c,
 
 	if (!s)
 		return NULL;
+	if (r->chap_user && r->chap_user[0]) {
+		s->chap_user = strdup(r->chap_user);
+		if (!s->chap_user) {
+			free(s);
+			return NULL;
+		}
+	}
 	s->worker = c->worker;
 	s->conn = c;
 	s->discovery = !r->target;
 	snprintf(s->initiator, sizeof(s->initiator), "%s", r->initiator);
 	snprintf(s->target, sizeof(s->target), "%s",
 		 r->target ? r->target : "");
-	snprintf(s->chap_user, sizeof(s->chap_user), "%s",
-		 r->chap_user ? r->chap_user : "");
 	memcpy(s->isid, r->isid, sizeof(s->isid));
 	s->group = c->group;
 	s->params = c->params;
@@ -108,6 +113,7 @@ end_nexus:
 		nexus_free(s->nexus);
 	}
 free_session:
+	free(s->chap_user);
 	free(s);
 	return status;
 }
@@ -149,6 +155,7 @@ void session_free(struct session *s)
 		pdu_free(s->logout);
 	nexus_free(s->nexus);
 	registry_forget(s);
+	free(s->chap_user);
 	free(s);
 }
 

@@ -11,7 +11,7 @@
 #include "target/conn.h"
 #include "target/tgt.h"
 
-#define ITT_HASH 64
+#define ITT_HASH 32
 
 /* What other threads asked of a session. */
 struct session_order {
@@ -26,7 +26,7 @@ struct session {
 	bool		 discovery;
 	char		 initiator[ISCSI_NAME_MAX];
 	char		 target[ISCSI_NAME_MAX];	/* "" in discovery */
-	char		 chap_user[CHAP_NAME_MAX];	/* "": none asked for */
+	char		*chap_user;	/* NULL: none asked for */
 	uint8_t		 isid[6];
 	uint16_t	 tsih, group;
 	struct params	 params;	/* as negotiated at login; not changed */

@@ -272,7 +272,7 @@ static bool same_authentication(const struct world *w, const struct session *s,
 
 	if (!t->nusers)
 		return true;
-	if (!s->chap_user[0])
+	if (!s->chap_user)
 		return false;
 	own = find_user(conf_find_target(w->conf, s->target), s->chap_user,
 			s->initiator);

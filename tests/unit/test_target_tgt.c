@@ -244,9 +244,10 @@ START_TEST(a_copy_needs_the_same_user_and_the_same_secret)
 		"\"v1\"}, \"chap\": {\"user\": \"u\", \"secret-file\": \"a\"}")
 		", " TARGET(T2, ALL ", " LUN_V2 ", \"chap\": {\"user\": \"u\", "
 		"\"secret-file\": \"b\"}");
+	char user[] = "u";
 	bool ro;
 
-	snprintf(session.chap_user, sizeof(session.chap_user), "u");
+	session.chap_user = user;
 	secret("a", "the same secret");
 	secret("b", "another secret");
 	world_is(V12, targets);
