@@ -17,7 +17,7 @@ O	?= build
 CFLAGS	?= -O2 -g
 JOBS	?= $(shell nproc)
 prefix	?= /usr
-sysconfdir ?= /etc
+sysconfdir ?= $(if $(filter /usr,$(prefix)),/etc,$(prefix)/etc)
 unitdir	?= $(prefix)/lib/systemd/system
 
 have_systemd := $(wildcard /usr/include/systemd/sd-daemon.h)
@@ -162,16 +162,20 @@ completions = $(dest)/share/bash-completion/completions
 
 # $(call put,MODE,SOURCE,PLACE): installs what exists
 put	= $(if $(wildcard $2),install -D -m $1 $2 $3)
+# the same with the programs' place in it
+placed	= $(put) && sed -i 's|=/usr/sbin/|=$(prefix)/sbin/|' $3
 
 install: all
 	$(call put,755,$O/lund,$(dest)/sbin/lund)
 	$(call put,755,$O/lunadm,$(dest)/sbin/lunadm)
 	$(foreach m,$(man),install -D -m 644 $m \
 		$(dest)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m);)
-	$(call put,644,etc/lund.service,$(DESTDIR)$(unitdir)/lund.service)
-	$(call put,755,etc/lund.init,$(DESTDIR)$(sysconfdir)/init.d/lund)
+	$(call placed,644,etc/lund.service,$(DESTDIR)$(unitdir)/lund.service)
+	$(call placed,755,etc/lund.init,$(DESTDIR)$(sysconfdir)/init.d/lund)
 	$(call put,644,etc/lund.json.example,$(dest)/share/doc/lund/lund.json.example)
+	$(call put,644,doc/esxi.md,$(dest)/share/doc/lund/esxi.md)
 	$(call put,644,etc/lunadm.bash-completion,$(completions)/lunadm)
+	ln -sf lunadm $(completions)/lund
 
 install-tgt-compat: install
 	install -d $(dest)/sbin
@@ -180,7 +184,7 @@ install-tgt-compat: install
 # Configuration and state are the administrator's and stay.
 uninstall:
 	rm -f $(dest)/sbin/lund $(dest)/sbin/lunadm $(completions)/lunadm \
-		$(foreach m,$(man),$(dest)/share/man/man$(subst .,,$(suffix \
+		$(completions)/lund $(foreach m,$(man),$(dest)/share/man/man$(subst .,,$(suffix \
 		$m))/$(notdir $m)) $(DESTDIR)$(unitdir)/lund.service \
 		$(DESTDIR)$(sysconfdir)/init.d/lund
 	rm -rf $(dest)/share/doc/lund
