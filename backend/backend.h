@@ -113,7 +113,6 @@ const char *volume_probe_kind(const char *path, int *ret_err);
 enum volume_state volume_state(const struct volume *v);
 int volume_error(const struct volume *v);	/* why degraded or failed: -errno */
 uint64_t volume_size(const struct volume *v);	/* bytes */
-const char *volume_name(const struct volume *v);
 const char *volume_path(const struct volume *v);
 const char *volume_kind(const struct volume *v);
 /* Says little (blocks of 512 bytes, no methods) before the volume was online

@@ -67,11 +67,6 @@ uint64_t volume_size(const struct volume *v)
 	return atomic_load_explicit(&v->size, memory_order_relaxed);
 }
 
-const char *volume_name(const struct volume *v)
-{
-	return v->name;
-}
-
 const char *volume_path(const struct volume *v)
 {
 	return v->path;

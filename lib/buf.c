@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The buddy allocator.  A block of order n is 2^n units of BUF_MIN bytes and
+ * stands at a multiple of its size, so its buddy's number differs in one bit.
+ * What is known of a block is kept beside the region, in the struct of its
+ * first unit: buffers hold data alone.  Free lists are last in, first out, and
+ * a split gives the lower half, so a buffer given back is the next one lent
+ * while the caches still know it.
+ */
+
 #include "lib/buf.h"
 
 #include <assert.h>
@@ -11,15 +21,6 @@
 
 #include "lib/list.h"
 #include "lib/util.h"
-
-/*
- * The buddy allocator.  A block of order n is 2^n units of BUF_MIN bytes and
- * stands at a multiple of its size, so its buddy's number differs in one bit.
- * What is known of a block is kept beside the region, in the struct of its
- * first unit: buffers hold data alone.  Free lists are last in, first out, and
- * a split gives the lower half, so a buffer given back is the next one lent
- * while the caches still know it.
- */
 
 #define ORDERS 10	/* BUF_MIN << (ORDERS - 1) == BUF_MAX */
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * ISA-L neither inverts at the start nor at the end, and counts in int.
+ */
+
 #include "lib/crc32c.h"
 
 #include <isa-l/crc.h>
 
 #include "lib/util.h"
-
-/*
- * ISA-L neither inverts at the start nor at the end, and counts in int.
- */
 
 #define CRC_PIECE ((size_t)1 << 30)
 

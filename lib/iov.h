@@ -2,7 +2,7 @@
 #ifndef LIB_IOV_H
 #define LIB_IOV_H
 
-/* Helpers for struct iovec arrays. */
+/* What an array of struct iovec holds, and moving on in it. */
 
 #include <stddef.h>
 #include <sys/uio.h>
@@ -12,9 +12,5 @@ size_t iov_len(const struct iovec *iov, int niov);
 /* Drops the first n bytes in place: moves *iov and *niov on and shortens the
  * first entry left.  n must not exceed iov_len(). */
 void iov_advance(struct iovec **iov, int *niov, size_t n);
-/* Copies at most len bytes out of or into an array; returns how many. */
-size_t iov_to_mem(void *dst, const struct iovec *iov, int niov, size_t len);
-size_t iov_from_mem(const struct iovec *iov, int niov, const void *src,
-		    size_t len);
 
 #endif

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A line is made in one piece of memory and written by one call, so lines of
+ * several threads do not mix.  What a peer chose may be in it, so bytes that
+ * could end a line or steer a terminal are replaced.
+ */
+
 #include "lib/log.h"
 
 #include <errno.h>
@@ -12,12 +19,6 @@
 #include <unistd.h>
 
 #include "lib/util.h"
-
-/*
- * A line is made in one piece of memory and written by one call, so lines of
- * several threads do not mix.  What a peer chose may be in it, so bytes that
- * could end a line or steer a terminal are replaced.
- */
 
 #define LINE_MAX_ 1024
 

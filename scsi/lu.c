@@ -313,11 +313,6 @@ void lu_unref(struct lu *lu)
 
 /* ---- for people -------------------------------------------------------- */
 
-struct volume *lu_volume(struct lu *lu)
-{
-	return lu->volume;
-}
-
 static void info_of_primitives(struct lu *lu, struct lu_info *ret)
 {
 	const struct volume_caps *caps = volume_caps(lu->volume);

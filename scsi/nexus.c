@@ -109,11 +109,6 @@ uint64_t nexus_id(const struct nexus *n)
 	return n->id;
 }
 
-unsigned nexus_commands(const struct nexus *n)
-{
-	return n->commands;
-}
-
 static void gate_free(struct gate *g)
 {
 	if (!g)

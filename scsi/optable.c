@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The command table: every command that we implement, once.  cmd.c reads its
- * checks from here, rsoc.c prints it (CDB USAGE DATA).  The commands that matter for speed come first.
+ * checks from here, rsoc.c prints it (CDB USAGE DATA).  The commands that matter
+ * for speed come first.
  */
 
 #include "scsi/scsi_int.h"
@@ -173,11 +174,4 @@ const struct scsi_op *scsi_opcode_offered(uint8_t opcode, const struct lu *lu)
 		if (op->opcode == opcode && scsi_op_offered(op, lu))
 			return op;
 	return NULL;
-}
-
-const char *scsi_cmd_name(const uint8_t cdb[16])
-{
-	const struct scsi_op *op = scsi_op_find(cdb);
-
-	return op ? op->name : "unknown command";
 }

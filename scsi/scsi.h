@@ -272,8 +272,6 @@ void scsi_submit(struct scsi_cmd *cmd);
 /* ABORT TASK: done() comes as soon as the command has certainly written or
  * certainly never will. */
 void scsi_abort(struct scsi_cmd *cmd);
-/* The name of the command as SPC-4 and SBC-3 spell it, for logs. */
-const char *scsi_cmd_name(const uint8_t cdb[16]);
 
 /* ---- nexuses ----------------------------------------------------------- */
 
@@ -305,7 +303,6 @@ int nexus_map(struct nexus *n, uint16_t lun, struct lu *lu, bool read_only,
  * later ones get 5/25/00.  -ENOENT. */
 int nexus_unmap(struct nexus *n, uint16_t lun, void (*done)(void *arg),
 		void *arg);
-unsigned nexus_commands(const struct nexus *n);	/* in the layer now */
 /* Nexus loss: aborts all of its commands, drops its SPC-2 reservations; done()
  * when the last command is gone.  Reinstatement and a lost connection alike. */
 void nexus_lose(struct nexus *n, void (*done)(void *arg), void *arg);
@@ -423,7 +420,6 @@ struct lu_info {
 };
 
 void lu_get_info(struct lu *lu, struct lu_info *ret);
-struct volume *lu_volume(struct lu *lu);	/* to name one in lu_space() */
 /* Fetches allocated and free space on a blocking thread; done() on main. */
 struct lu_space {
 	struct vwork	 work;

@@ -47,18 +47,6 @@ void ua_clear(struct nexus *n, enum unit_attention ua)
 		atomic_fetch_and(&n->itl[i]->ua, ~(1u << ua));
 }
 
-static enum unit_attention first(uint32_t pending)
-{
-	return (enum unit_attention)__builtin_ctz(pending);
-}
-
-enum scsi_result ua_peek(const struct itl *itl)
-{
-	uint32_t pending = atomic_load(&itl->ua);
-
-	return pending ? results[first(pending)] : SCSI_GOOD;
-}
-
 enum scsi_result ua_take(struct itl *itl)
 {
 	uint32_t pending = atomic_load(&itl->ua);
@@ -66,7 +54,7 @@ enum scsi_result ua_take(struct itl *itl)
 
 	if (!pending)
 		return SCSI_GOOD;
-	ua = first(pending);
+	ua = (enum unit_attention)__builtin_ctz(pending);
 	/* A nexus is told once that its LUNs changed, not on each of them. */
 	if (ua == UA_LUNS_CHANGED)
 		ua_clear(itl->nexus, ua);

@@ -25,7 +25,7 @@ struct header {
 	be32	segment_len;
 	be32	inline_len;
 };
-_Static_assert(sizeof(struct header) == XCOPY_HEADER, "SPC-4 table 112");
+_Static_assert(sizeof(struct header) == XCOPY_HEADER, "list header");
 
 struct cscd {
 	uint8_t	type;
@@ -39,7 +39,7 @@ struct cscd {
 	uint8_t	pad;
 	be24	block_len;
 };
-_Static_assert(sizeof(struct cscd) == XCOPY_CSCD, "SPC-4 table 117");
+_Static_assert(sizeof(struct cscd) == XCOPY_CSCD, "CSCD descriptor");
 
 /* 0Ah has bytes for blocks, and byte offsets after the LBAs. */
 struct segment {
@@ -51,13 +51,13 @@ struct segment {
 	be16	nblocks;
 	be64	src_lba, dst_lba;
 };
-_Static_assert(sizeof(struct segment) == 28, "SPC-4 table 125");
+_Static_assert(sizeof(struct segment) == 28, "descriptor 02h");
 
 struct segment_offset {
 	struct segment block;
 	be16	src_off, dst_off;
 };
-_Static_assert(sizeof(struct segment_offset) == 32, "SPC-4 table 136");
+_Static_assert(sizeof(struct segment_offset) == 32, "descriptor 0Ah");
 
 enum {
 	CSCD_NUL	= 0x20,

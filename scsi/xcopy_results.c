@@ -2,9 +2,9 @@
 
 /*
  * What an initiator may ask about copies (SPC-4, RECEIVE COPY RESULTS and its
- * service actions): what the copy manager can do, and how the copies with a list
- * identifier went.  An I_T nexus' table is made with its first such copy; an
- * entry goes when it was read, after 60 seconds, or when its place is needed.
+ * service actions): what the copy manager can do, and how the copies with a
+ * list identifier went.  An I_T nexus' table is made with its first such copy;
+ * an entry goes when it was read, after 60 seconds, or when its place is needed.
  */
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define KEEP_NS (60 * (uint64_t)1000000000)
 
-enum copy_status { COPY_RUNS, COPY_DONE, COPY_ERROR };	/* SPC-4 table 238 */
+enum copy_status { COPY_RUNS, COPY_DONE, COPY_ERROR };	/* COPY MANAGER STATUS */
 
 struct copy_result {
 	const struct scsi_cmd *cmd;	/* that runs, or NULL */

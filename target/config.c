@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The running configuration: one way in for the file at start, SIGHUP, `config
+ * load` and every verb that changes something.
+ */
+
 #include "target/config.h"
 
 #include <errno.h>
@@ -13,11 +19,6 @@
 #include "target/config_int.h"
 #include "target/portal.h"
 #include "target/volumes.h"
-
-/*
- * The running configuration: one way in for the file at start, SIGHUP, `config
- * load` and every verb that changes something.
- */
 
 static struct config_options options;
 

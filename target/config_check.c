@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Names, and what only shows when the whole document is looked at: what is
+ * used but not defined, or there twice.
+ */
+
 #include "target/config_int.h"
 
 #include <ctype.h>
@@ -6,11 +12,6 @@
 #include <string.h>
 
 #include "lib/util.h"
-
-/*
- * Names, and what only shows when the whole document is looked at: what is
- * used but not defined, or there twice.
- */
 
 const char *check_volume_name(const char *name)
 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The document's top level and its volumes.  A struct conf is made in one go:
+ * read by tables, then checked as a whole.
+ */
+
 #include "target/config_int.h"
 
 #include <stdio.h>
@@ -6,11 +12,6 @@
 #include <string.h>
 
 #include "lib/util.h"
-
-/*
- * The document's top level and its volumes.  A struct conf is made in one go:
- * read by tables, then checked as a whole.
- */
 
 static int hex_digit(char c)
 {

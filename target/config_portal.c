@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Portals of the document: "ADDR:PORT", or an object with group and
+ * advertise. */
+
 #include "target/config_int.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/util.h"
-
-/* Portals of the document: "ADDR:PORT", or an object with group and
- * advertise. */
 
 static void portal_address(struct reader *r, const json_t *v, void *obj)
 {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What is done with a configuration before it is saved: identities are looked
+ * up and recorded, relative port identifiers given, and what cannot change
+ * while a volume is served is refused.
+ */
+
 #include "target/config_int.h"
 
 #include <errno.h>
@@ -6,12 +13,6 @@
 #include <string.h>
 
 #include "lib/util.h"
-
-/*
- * What is done with a configuration before it is saved: identities are looked
- * up and recorded, relative port identifiers given, and what cannot change
- * while a volume is served is refused.
- */
 
 static void say(struct config_error *err, const char *volume, const char *what,
 		const char *why)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Tables of keys, walked by one function; see config_int.h. */
+
 #include "target/config_int.h"
 
 #include <errno.h>
@@ -8,8 +11,6 @@
 #include <string.h>
 
 #include "lib/util.h"
-
-/* Tables of keys, walked by one function; see config_int.h. */
 
 void read_fault(struct reader *r, const char *fmt, ...)
 {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Targets of the document: their LUNs, access rules and users.  `luns` values
+ * are a volume's name or a list of mappings, `allow` entries a pattern or an
+ * object, `chap` an object or a list.
+ */
+
 #include "target/config_int.h"
 
 #include <errno.h>
@@ -11,12 +18,6 @@
 
 #include "lib/log.h"
 #include "lib/util.h"
-
-/*
- * Targets of the document: their LUNs, access rules and users.  `luns` values
- * are a volume's name or a list of mappings, `allow` entries a pattern or an
- * object, `chap` an object or a list.
- */
 
 /* RFC 7143 9.2.1: shorter secrets only beside IPsec, which we cannot see. */
 #define SECRET_MIN 12

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Clients of the control socket.  A client has one call at a time: its next
+ * line is looked at when the answer to the last one is sent, so what it may
+ * hold of our memory is one line and one answer.
+ */
+
 #include "target/control.h"
 
 #include <errno.h>
@@ -15,12 +22,6 @@
 #include "target/control_int.h"
 #include "target/state.h"
 #include "target/worker.h"
-
-/*
- * Clients of the control socket.  A client has one call at a time: its next
- * line is looked at when the answer to the last one is sent, so what it may
- * hold of our memory is one line and one answer.
- */
 
 #define CLIENTS_MAX	64
 #define LINE_FIRST	(4u << 10)	/* bytes of room at first */

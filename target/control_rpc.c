@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * JSON-RPC 2.0: a line becomes a call whose parameters were checked, an answer
+ * becomes a line.
+ */
+
 #include "target/ctl_int.h"
 
 #include <stdarg.h>
@@ -7,11 +13,6 @@
 #include <string.h>
 
 #include "lib/log.h"
-
-/*
- * JSON-RPC 2.0: a line becomes a call whose parameters were checked, an answer
- * becomes a line.
- */
 
 enum rpc_error {		/* JSON-RPC 2.0, 5.1 */
 	RPC_PARSE_ERROR		= -32700,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "target/control_int.h"
-
-#include <string.h>
 
 /*
  * Every method of the control socket with its parameters: what is checked
  * before a handler runs, and what daemon.methods tells.
  */
+
+#include "target/control_int.h"
+
+#include <string.h>
 
 #define MUST(name, type) { name, type, true }
 #define MAY(name, type) { name, type, false }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Access rules, and what an initiator would see. */
+
 #include "target/ctl_int.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Access rules, and what an initiator would see. */
 
 json_t *rule_json(const struct conf_target *t, const struct conf_rule *r)
 {

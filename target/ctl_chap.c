@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Authentication.  A secret goes to a file of its own beside the configuration,
+ * under a new name each time, so that the document switches from the old one to
+ * the new one whole; it is never told again.
+ */
+
 #include "target/ctl_int.h"
 
 #include <errno.h>
@@ -10,12 +17,6 @@
 #include <unistd.h>
 
 #include "lib/log.h"
-
-/*
- * Authentication.  A secret goes to a file of its own beside the configuration,
- * under a new name each time, so that the document switches from the old one to
- * the new one whole; it is never told again.
- */
 
 #define SECRETS "secrets/"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What the handlers share; see ctl_int.h. */
+
 #include "target/ctl_int.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What the handlers share; see ctl_int.h. */
 
 const struct conf_target *ctl_target(struct ctl_call *c)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The document itself; and the daemon's own methods. */
+
 #include "target/ctl_int.h"
 
 #include <string.h>
 
 #include "lib/version.h"
 #include "target/worker.h"
-
-/* The document itself; and the daemon's own methods. */
 
 void ctl_config_show(struct ctl_call *c)
 {

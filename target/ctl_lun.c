@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Mappings of volumes into targets. */
+
 #include "target/ctl_int.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Mappings of volumes into targets. */
 
 json_t *lun_json(const struct conf_target *t, const struct conf_mapping *m)
 {

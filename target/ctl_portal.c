@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Portals, live. */
+
 #include "target/ctl_int.h"
 
 #include <string.h>
 
 #include "target/portal.h"
-
-/* Portals, live. */
 
 static const struct conf_portal *find_portal(const char *address)
 {

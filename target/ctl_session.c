@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Sessions and refused logins. */
+
 #include "target/ctl_int.h"
 
 #include <stdio.h>
@@ -6,8 +9,6 @@
 
 #include "target/login.h"
 #include "target/session.h"
-
-/* Sessions and refused logins. */
 
 static const char *isid_text(const uint8_t *isid, char buf[13])
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Counters: `stats` and `vaai status`. */
+
 #include "target/ctl_int.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Counters: `stats` and `vaai status`. */
 
 /* Commands of a bucket took less than this many microseconds: scsi.h. */
 static uint64_t bucket_end(unsigned i)

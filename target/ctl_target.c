@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Targets. */
+
 #include "target/ctl_int.h"
 
 #include <string.h>
 
 #include "target/session.h"
-
-/* Targets. */
 
 static unsigned count_luns(const struct conf_target *t)
 {

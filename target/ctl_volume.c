@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Volumes: showing, deleting, resizing. */
+
 #include "target/ctl_int.h"
 
 #include <errno.h>
@@ -10,8 +13,6 @@
 
 #include "lib/log.h"
 #include "target/worker.h"
-
-/* Volumes: showing, deleting, resizing. */
 
 /* ---- showing ------------------------------------------------------------ */
 

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * volume.create, in steps: look at the path and make the file (a blocking
+ * thread), record the identity, open the logical unit, commit, answer.  What
+ * fails undoes what was done; the configuration is touched last.
+ */
+
 #include "target/ctl_int.h"
 
 #include <errno.h>
@@ -10,12 +17,6 @@
 
 #include "lib/list.h"
 #include "lib/log.h"
-
-/*
- * volume.create, in steps: look at the path and make the file (a blocking
- * thread), record the identity, open the logical unit, commit, answer.  What
- * fails undoes what was done; the configuration is touched last.
- */
 
 struct creation {
 	struct list	 in_creations;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "target/ctl_int.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * volume.set: keys of a live volume.  Most are keys of the document, which
  * config_commit() then makes true; `state` is an act and is not kept.
  */
+
+#include "target/ctl_int.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 struct setting {
 	struct ctl_call	*call;

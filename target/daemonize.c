@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The pipe says "+" when the child is ready, else why it is not; it then ends
+ * with the child, so that who reads the reason finds nothing of it left. */
+
 #include "target/daemonize.h"
 
 #include <fcntl.h>
@@ -8,9 +12,6 @@
 #include <unistd.h>
 
 #include "lib/util.h"
-
-/* The pipe says "+" when the child is ready, else why it is not; it then ends
- * with the child, so that who reads the reason finds nothing of it left. */
 
 static int ready_fd = -1;
 

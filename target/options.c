@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The command line of lund: what CLI.md promises. */
+
 #include "target/options.h"
 
 #include <getopt.h>
@@ -11,8 +14,6 @@
 #include "lib/limits.h"
 #include "lib/util.h"
 #include "lib/version.h"
-
-/* The command line of lund: what CLI.md promises. */
 
 #define DEFAULT_FILE	"/etc/lund/lund.json"
 #define DEFAULT_SOCKET	"/run/lund/lund.sock"

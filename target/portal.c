@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Listening and accepting; what is announced is in portal_announce.c. */
+
 #include "target/portal.h"
 
 #include <errno.h>
@@ -15,8 +18,6 @@
 #include "target/conn.h"
 #include "target/portal_int.h"
 #include "target/volumes.h"
-
-/* Listening and accepting; what is announced is in portal_announce.c. */
 
 /* After EMFILE and the like: as long as no descriptor is free, asking again at
  * once would only burn the CPU. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What discovery tells: every explicit portal, and a wildcard portal as the
+ * address that the asker reached, for no other is known to be reachable.
+ */
+
 #include "target/portal_int.h"
 
 #include <string.h>
 
 #include "lib/util.h"
 #include "target/portal.h"
-
-/*
- * What discovery tells: every explicit portal, and a wildcard portal as the
- * address that the asker reached, for no other is known to be reachable.
- */
 
 #define ANNOUNCE_MAX 64
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The state folder; see state.h. */
+
 #include "target/state.h"
 
 #include <errno.h>
@@ -13,8 +16,6 @@
 #include <unistd.h>
 
 #include "lib/log.h"
-
-/* The state folder; see state.h. */
 
 static struct {
 	char		 dir[PATH_MAX - 128];
@@ -68,8 +69,8 @@ int identity_make(struct identity *ret)
 	if (getrandom(id.naa, sizeof(id.naa), 0) != sizeof(id.naa))
 		return -errno;
 	/*
-	 * NAA 6h (IEEE Registered Extended), then 24 bits of company id, of which the
-	 * locally administered bit stands at 02 0000h; 100 bits are random.
+	 * NAA 6h, IEEE Registered Extended: 24 bits of company id, of which
+	 * the locally administered bit stands at 02 0000h; 100 are random.
 	 */
 	id.naa[0] = 0x60;
 	id.naa[1] = 0x20;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Files that are replaced whole or not at all. */
+
 #include "target/state.h"
 
 #include <errno.h>
@@ -9,8 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Files that are replaced whole or not at all. */
 
 static int write_all(int fd, const char *data, size_t len)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What logins and discovery ask; see tgt.h. */
+
 #include "target/tgt.h"
 
 #include <errno.h>
@@ -8,8 +11,6 @@
 
 #include "lib/util.h"
 #include "target/tgt_int.h"
-
-/* What logins and discovery ask; see tgt.h. */
 
 static struct world world = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Addresses: text, comparisons, CIDR; see addr.h. */
+
 #include "target/addr.h"
 
 #include <arpa/inet.h>
@@ -10,8 +13,6 @@
 #include <string.h>
 
 #include "target/tgt.h"
-
-/* Addresses: text, comparisons, CIDR; see addr.h. */
 
 void addr_unmap(const struct sockaddr *a, struct sockaddr_storage *ret)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "target/volumes.h"
 
 /*
  * The target ports that serve each volume: one for each target that maps it and
  * each portal group.  Hosts read them in REPORT TARGET PORT GROUPS and want to
  * see the same on every path, in use or not.
  */
+
+#include "target/volumes.h"
 
 /* Is this portal the first of its group? */
 static bool first_of_group(const struct conf *c, unsigned at)

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The LUN map of each session: made at its beginning, compared with the
+ * configuration whenever that changed, by the session's own worker.
+ */
+
 #include "target/tgt_int.h"
 
 #include <assert.h>
@@ -8,11 +14,6 @@
 
 #include "lib/log.h"
 #include "lib/util.h"
-
-/*
- * The LUN map of each session: made at its beginning, compared with the
- * configuration whenever that changed, by the session's own worker.
- */
 
 static struct tgt_peer peer_of(const struct session *s)
 {

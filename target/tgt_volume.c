@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Running volumes: started when the configuration names them, changed live,
+ * closed when it does not any more and the last session has let go.
+ */
+
 #include "target/tgt_int.h"
 
 #include <errno.h>
@@ -8,11 +14,6 @@
 
 #include "lib/log.h"
 #include "lib/util.h"
-
-/*
- * Running volumes: started when the configuration names them, changed live,
- * closed when it does not any more and the last session has let go.
- */
 
 struct vol *world_vol(struct world *w, const char *name)
 {

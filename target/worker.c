@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The workers: a thread and an engine each.  Engines are made by the main
+ * thread, so that it can post to them before their threads run.
+ */
+
 #include "target/worker.h"
 
 #include <errno.h>
@@ -8,11 +14,6 @@
 #include "lib/buf.h"
 #include "lib/log.h"
 #include "target/conn_int.h"
-
-/*
- * The workers: a thread and an engine each.  Engines are made by the main
- * thread, so that it can post to them before their threads run.
- */
 
 struct scsi_host scsi_host;
 struct worker workers[MAX_WORKERS];

@@ -149,11 +149,6 @@ uint64_t volume_size(const struct volume *v)
 	return v->size;
 }
 
-const char *volume_name(const struct volume *v)
-{
-	return v->name;
-}
-
 const char *volume_path(const struct volume *v)
 {
 	return v->path;

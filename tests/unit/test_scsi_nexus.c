@@ -114,7 +114,7 @@ START_TEST(unmapping_an_idle_lun_calls_back_later)
 	ck_assert(!gone);
 	fake_run();
 	ck_assert(gone);
-	ck_assert_int_eq(nexus_commands(rig.nexus[0]), 0);
+	ck_assert_int_eq(rig.nexus[0]->commands, 0);
 	/* the others hear of it */
 	ck_assert(rig_sense(run(0, 1, cdb_tur()), 0x6, 0x3f, 0x0e));
 	maps_changed();
