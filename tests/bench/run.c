@@ -34,6 +34,7 @@ static void submit(struct slot *s)
 {
 	s->status = -1;
 	s->sense_key = 0;
+	s->moved = 0;
 	s->session->in_flight++;
 	s->session->client->submit(s->session->conn, s);
 }
@@ -50,7 +51,6 @@ int run_one(struct session *s, struct slot *slot)
 
 	for (tries = 0; tries < 20; tries++) {
 		slot->done = ignore_done;
-		slot->moved = 0;
 		submit(slot);
 		do {
 			if (!s->client->flush(s->conn) ||

@@ -167,7 +167,6 @@ bool work_next(struct session *s, struct slot *slot)
 	slot->lun = l->opt.lun;
 	if (!s->is_probe)
 		slot->lun += (int)(s->turn++ % l->opt.luns);
-	slot->moved = 0;
 	switch (slot->work) {
 	case WORK_READ:
 	case WORK_WRITE:
@@ -216,7 +215,6 @@ static bool read_at(struct load *l, int lun, uint64_t off, uint32_t len)
 	slot->work = WORK_READ;
 	slot->lun = lun;
 	slot->off = off;
-	slot->moved = 0;
 	cdb_rw(slot, false, off / l->block_size, len / l->block_size);
 	slot->in = slot->buf;
 	return run_one(s, slot) == 0 && slot->moved == len;
