@@ -39,6 +39,14 @@
 #define LOGIN_TEXT_MAX		(16u << 10)
 #define LOGIN_SECONDS		30
 
+/* The answer to a wrong secret waits so much longer with each one (ms), up to
+ * what hosts wait for (ESXi: 5 s); addresses and names remembered, for so long
+ * without another failure. */
+#define LOGIN_DELAY_STEP_MS	200u
+#define LOGIN_DELAY_MAX_MS	3000u
+#define LOGIN_FAILURES		1024
+#define LOGIN_FORGET_MS		300000u
+
 /* An answer to SendTargets, bytes: 10,000 targets with four portals each. */
 #define TEXT_OUT_MAX		(4u << 20)
 
@@ -54,6 +62,10 @@
 
 /* iSCSI names, RFC 7143 4.2.7: 223 bytes and the end. */
 #define ISCSI_NAME_MAX		224
+
+/* Registrants of a logical unit with persistent reservations: eight paths of
+ * each of 64 hosts. */
+#define PR_REGISTRANTS		512
 
 /* LUNs of a target; flat addressing ends at 16383. */
 #define MAX_LUNS		1024

@@ -63,12 +63,29 @@ static enum scsi_result check_attention(struct scsi_cmd *cmd)
 	return ua_take(cmd->itl);
 }
 
+/* START STOP UNIT with START=1 and no power condition changes nothing that
+ * others see. */
+static bool starts_only(const struct scsi_cmd *cmd)
+{
+	return cmd->op->start == start_stop_start &&
+	       (cmd->cdb[4] & 0xf1) == 0x01;
+}
+
+static unsigned resv_class(const struct scsi_cmd *cmd)
+{
+	if (cmd->op->flags & OP_RESV_OK)
+		return 0;
+	if (cmd->op->flags & OP_PR_OK || starts_only(cmd))
+		return RESV_OTHER;
+	return cmd->op->flags & OP_PR_READ ? RESV_READ : RESV_WRITE;
+}
+
 static enum scsi_result check_reserved(struct scsi_cmd *cmd)
 {
-	uint64_t by = atomic_load_explicit(&cmd->lu->reserved_by,
-					   memory_order_acquire);
+	unsigned denied = atomic_load_explicit(&cmd->itl->denied,
+					       memory_order_acquire);
 
-	if (!by || by == cmd->nexus->id || cmd->op->flags & OP_RESV_OK)
+	if (!denied || !(denied & resv_class(cmd)))
 		return SCSI_GOOD;
 	return SCSI_RESERVED_BY_OTHER;
 }

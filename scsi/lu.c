@@ -199,6 +199,7 @@ static void lu_free(struct lu *lu)
 	volume_free(lu->volume);
 	range_set_free(lu->ranges);
 	pthread_mutex_destroy(&lu->mutex);
+	free(lu->pr.table);
 	free(lu->name);
 	free(lu);
 }
@@ -246,6 +247,7 @@ static struct lu *lu_alloc(unsigned nworkers)
 	memset(lu, 0, size);
 	pthread_mutex_init(&lu->mutex, NULL);
 	list_init(&lu->itls);
+	list_init(&lu->pr.waiting);
 	for (i = 0; i < nworkers; i++) {
 		list_init(&lu->worker[i].cmds);
 		list_init(&lu->worker[i].fences);
@@ -278,7 +280,8 @@ struct lu *lu_new(const struct scsi_host *host, const struct lu_config *config,
 	lu->volume = volume_new(&config->volume, &(struct volume_events){
 		.opened = volume_opened, .changed = volume_changed,
 		.closed = volume_closed, .arg = lu }, host->main);
-	if (!lu->name || !lu->ranges || !lu->volume) {
+	if (!lu->name || !lu->ranges || !lu->volume ||
+	    lu_load_reservations(lu)) {
 		lu_free(lu);
 		return NULL;
 	}

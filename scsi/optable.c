@@ -17,10 +17,20 @@
 #define DPO	0x10
 #define BYTCHK	0x06
 
-#define MEDIUM_IN	(OP_PIECES | OP_RANGE)
+#define MEDIUM_IN	(OP_PIECES | OP_RANGE | OP_PR_READ)
 #define MEDIUM_OUT	(OP_PIECES | OP_RANGE | OP_WRITES)
 #define ALWAYS		(OP_NO_LU | OP_NO_MEDIUM | OP_UA_KEEPS | OP_RESV_OK | \
 			 OP_WLUN)
+
+#define PR_IN(sa, name) \
+	{ "PERSISTENT RESERVE IN, " name, 0x5e, sa, 10, \
+	  OP_IN | OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 7, 2, \
+	  { 0x5e, sa, Z3, 0, 0, 0xff, 0xff, 0 }, pr_in_start }
+/* Where scope and type are ignored they may say anything. */
+#define PR_OUT(sa, name) \
+	{ "PERSISTENT RESERVE OUT, " name, 0x5f, sa, 10, \
+	  OP_OUT | OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 5, 4, \
+	  { 0x5f, sa, 0xff, 0, 0, FF4, 0 }, pr_out_start }
 
 const struct scsi_op scsi_ops[] = {
 	{ "READ(16)", 0x88, -1, 16, MEDIUM_IN | OP_FUA_DPO, SHAPE_16, 0, 0,
@@ -35,7 +45,7 @@ const struct scsi_op scsi_ops[] = {
 	  OP_OUT | OP_RANGE | OP_WRITES | OP_FUA_DPO | OP_ATS | OP_EXACT,
 	  SHAPE_CAW, 0, 0,
 	  { 0x89, DPO_FUA, FF8, Z3, 0xff, GROUP, 0 }, caw_start },
-	{ "TEST UNIT READY", 0x00, -1, 6, OP_WLUN, SHAPE_NONE, 0, 0,
+	{ "TEST UNIT READY", 0x00, -1, 6, OP_WLUN | OP_PR_OK, SHAPE_NONE, 0, 0,
 	  { 0x00 }, test_unit_ready_start },
 	{ "REQUEST SENSE", 0x03, -1, 6, ALWAYS | OP_IN, SHAPE_NONE, 4, 1,
 	  { 0x03, 0x01, 0, 0, 0xff, 0 }, request_sense_start },
@@ -47,11 +57,12 @@ const struct scsi_op scsi_ops[] = {
 	  { 0x12, 0x01, FF3, 0 }, inquiry_start },
 	{ "MODE SELECT(6)", 0x15, -1, 6, OP_OUT | OP_NO_MEDIUM, SHAPE_NONE,
 	  4, 1, { 0x15, 0x11, 0, 0, 0xff, 0 }, mode_select_start },
-	{ "RESERVE(6)", 0x16, -1, 6, OP_NO_MEDIUM, SHAPE_NONE, 0, 0,
+	{ "RESERVE(6)", 0x16, -1, 6, OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 0, 0,
 	  { 0x16 }, reserve_start },
 	{ "RELEASE(6)", 0x17, -1, 6, OP_NO_MEDIUM | OP_RESV_OK, SHAPE_NONE,
 	  0, 0, { 0x17 }, release_start },
-	{ "MODE SENSE(6)", 0x1a, -1, 6, OP_IN | OP_NO_MEDIUM, SHAPE_NONE,
+	{ "MODE SENSE(6)", 0x1a, -1, 6,
+	  OP_IN | OP_NO_MEDIUM | OP_PR_READ, SHAPE_NONE,
 	  4, 1, { 0x1a, 0x08, FF3, 0 }, mode_sense_start },
 	{ "START STOP UNIT", 0x1b, -1, 6, OP_NO_MEDIUM, SHAPE_NONE, 0, 0,
 	  { 0x1b, 0x01, 0, 0x0f, 0xf7, 0 }, start_stop_start },
@@ -62,7 +73,7 @@ const struct scsi_op scsi_ops[] = {
 	  write_verify_start },
 	{ "VERIFY(10)", 0x2f, -1, 10, MEDIUM_IN, SHAPE_10, 0, 0,
 	  { 0x2f, DPO | BYTCHK, FF4, GROUP, 0xff, 0xff, 0 }, verify_start },
-	{ "PRE-FETCH(10)", 0x34, -1, 10, OP_RANGE, SHAPE_10, 0, 0,
+	{ "PRE-FETCH(10)", 0x34, -1, 10, OP_RANGE | OP_PR_READ, SHAPE_10, 0, 0,
 	  { 0x34, 0x02, FF4, GROUP, 0xff, 0xff, 0 }, prefetch_start },
 	{ "SYNCHRONIZE CACHE(10)", 0x35, -1, 10, OP_RANGE, SHAPE_10, 0, 0,
 	  { 0x35, 0x06, FF4, GROUP, 0xff, 0xff, 0 }, sync_cache_start },
@@ -73,35 +84,50 @@ const struct scsi_op scsi_ops[] = {
 	{ "UNMAP", 0x42, -1, 10, OP_OUT | OP_WRITES | OP_BULK | OP_DELETE,
 	  SHAPE_NONE, 7, 2,
 	  { 0x42, 0, Z4, GROUP, 0xff, 0xff, 0 }, unmap_start },
-	{ "LOG SENSE", 0x4d, -1, 10, OP_IN | OP_NO_MEDIUM, SHAPE_NONE, 7, 2,
+	{ "LOG SENSE", 0x4d, -1, 10,
+	  OP_IN | OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 7, 2,
 	  { 0x4d, 0, 0xff, 0xff, 0, 0xff, 0xff, 0xff, 0xff, 0 },
 	  log_sense_start },
 	{ "MODE SELECT(10)", 0x55, -1, 10, OP_OUT | OP_NO_MEDIUM, SHAPE_NONE,
 	  7, 2, { 0x55, 0x11, Z4, 0, 0xff, 0xff, 0 }, mode_select_start },
-	{ "RESERVE(10)", 0x56, -1, 10, OP_NO_MEDIUM, SHAPE_NONE, 0, 0,
+	{ "RESERVE(10)", 0x56, -1, 10,
+	  OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 0, 0,
 	  { 0x56 }, reserve_start },
 	{ "RELEASE(10)", 0x57, -1, 10, OP_NO_MEDIUM | OP_RESV_OK, SHAPE_NONE,
 	  0, 0, { 0x57 }, release_start },
-	{ "MODE SENSE(10)", 0x5a, -1, 10, OP_IN | OP_NO_MEDIUM, SHAPE_NONE,
+	{ "MODE SENSE(10)", 0x5a, -1, 10,
+	  OP_IN | OP_NO_MEDIUM | OP_PR_READ, SHAPE_NONE,
 	  7, 2, { 0x5a, 0x18, 0xff, 0xff, Z3, 0xff, 0xff, 0 },
 	  mode_sense_start },
+	PR_IN(0, "READ KEYS"),
+	PR_IN(1, "READ RESERVATION"),
+	PR_IN(2, "REPORT CAPABILITIES"),
+	PR_IN(3, "READ FULL STATUS"),
+	PR_OUT(0, "REGISTER"),
+	PR_OUT(1, "RESERVE"),
+	PR_OUT(2, "RELEASE"),
+	PR_OUT(3, "CLEAR"),
+	PR_OUT(4, "PREEMPT"),
+	PR_OUT(5, "PREEMPT AND ABORT"),
+	PR_OUT(6, "REGISTER AND IGNORE EXISTING KEY"),
+	PR_OUT(7, "REGISTER AND MOVE"),
 	{ "EXTENDED COPY(LID1)", 0x83, 0x00, 16,
 	  OP_OUT | OP_BULK | OP_CLONE, SHAPE_NONE, 10, 4,
 	  { 0x83, 0x00, Z4, Z4, FF4, 0, 0 }, xcopy_start },
 	{ "RECEIVE COPY STATUS(LID1)", 0x84, 0x00, 16,
-	  OP_IN | OP_CLONE, SHAPE_NONE, 10, 4,
+	  OP_IN | OP_CLONE | OP_PR_OK, SHAPE_NONE, 10, 4,
 	  { 0x84, 0x00, 0xff, Z4, Z3, FF4, 0, 0 }, copy_status_start },
 	{ "RECEIVE COPY OPERATING PARAMETERS", 0x84, 0x03, 16,
-	  OP_IN | OP_CLONE, SHAPE_NONE, 10, 4,
+	  OP_IN | OP_CLONE | OP_PR_OK, SHAPE_NONE, 10, 4,
 	  { 0x84, 0x03, 0xff, Z4, Z3, FF4, 0, 0 }, copy_params_start },
 	{ "RECEIVE COPY FAILURE DETAILS(LID1)", 0x84, 0x04, 16,
-	  OP_IN | OP_CLONE, SHAPE_NONE, 10, 4,
+	  OP_IN | OP_CLONE | OP_PR_OK, SHAPE_NONE, 10, 4,
 	  { 0x84, 0x04, 0xff, Z4, Z3, FF4, 0, 0 }, copy_failed_start },
 	{ "WRITE AND VERIFY(16)", 0x8e, -1, 16, MEDIUM_OUT, SHAPE_16, 0, 0,
 	  { 0x8e, DPO | BYTCHK, FF8, FF4, GROUP, 0 }, write_verify_start },
 	{ "VERIFY(16)", 0x8f, -1, 16, MEDIUM_IN, SHAPE_16, 0, 0,
 	  { 0x8f, DPO | BYTCHK, FF8, FF4, GROUP, 0 }, verify_start },
-	{ "PRE-FETCH(16)", 0x90, -1, 16, OP_RANGE, SHAPE_16, 0, 0,
+	{ "PRE-FETCH(16)", 0x90, -1, 16, OP_RANGE | OP_PR_READ, SHAPE_16, 0, 0,
 	  { 0x90, 0x02, FF8, FF4, GROUP, 0 }, prefetch_start },
 	{ "SYNCHRONIZE CACHE(16)", 0x91, -1, 16, OP_RANGE, SHAPE_16, 0, 0,
 	  { 0x91, 0x06, FF8, FF4, GROUP, 0 }, sync_cache_start },
@@ -111,7 +137,8 @@ const struct scsi_op scsi_ops[] = {
 	  { 0x93, 0x09, FF8, FF4, GROUP, 0 }, wsame_start },
 	{ "READ CAPACITY(16)", 0x9e, 0x10, 16, OP_IN | OP_RESV_OK, SHAPE_NONE,
 	  10, 4, { 0x9e, 0x10, Z4, Z4, FF4, 0, 0 }, read_capacity16_start },
-	{ "GET LBA STATUS", 0x9e, 0x12, 16, OP_IN | OP_RANGE, SHAPE_LBA16,
+	{ "GET LBA STATUS", 0x9e, 0x12, 16,
+	  OP_IN | OP_RANGE | OP_PR_READ, SHAPE_LBA16,
 	  10, 4, { 0x9e, 0x12, FF8, FF4, 0, 0 }, lba_status_start },
 	{ "REPORT LUNS", 0xa0, -1, 12, ALWAYS | OP_IN, SHAPE_NONE, 6, 4,
 	  { 0xa0, 0, 0xff, Z3, FF4, 0, 0 }, report_luns_start },
@@ -119,10 +146,10 @@ const struct scsi_op scsi_ops[] = {
 	  OP_IN | OP_NO_MEDIUM | OP_RESV_OK, SHAPE_NONE, 6, 4,
 	  { 0xa3, 0xea, Z4, FF4, 0, 0 }, rtpg_start },
 	{ "REPORT SUPPORTED OPERATION CODES", 0xa3, 0x0c, 12,
-	  OP_IN | OP_NO_MEDIUM, SHAPE_NONE, 6, 4,
+	  OP_IN | OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 6, 4,
 	  { 0xa3, 0x0c, 0x87, FF3, FF4, 0, 0 }, rsoc_start },
 	{ "REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS", 0xa3, 0x0d, 12,
-	  OP_IN | OP_NO_MEDIUM, SHAPE_NONE, 6, 4,
+	  OP_IN | OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 6, 4,
 	  { 0xa3, 0x0d, 0x80, Z3, FF4, 0, 0 }, rstmf_start },
 	{ "READ(12)", 0xa8, -1, 12, MEDIUM_IN | OP_FUA_DPO, SHAPE_12, 0, 0,
 	  { 0xa8, DPO_FUA, FF4, FF4, GROUP, 0 }, read_start },

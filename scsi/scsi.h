@@ -200,6 +200,10 @@ struct xcopy_state {
 	bool		 listed;	/* has a copy result */
 };
 
+struct pr_state {
+	struct pr_out	*out;		/* pr_out.c */
+};
+
 struct scsi_cmd {
 	/* Set by the transport before scsi_submit(). */
 	struct nexus	*nexus;
@@ -260,6 +264,7 @@ struct scsi_cmd {
 		struct verify_state verify;
 		struct lba_status_state lba_status;
 		struct xcopy_state xcopy;
+		struct pr_state    pr;
 	} x;
 };
 
@@ -375,6 +380,17 @@ struct lu_config {
 struct lu_events {
 	void (*opened)(struct lu *lu, int err, void *arg);	/* main */
 	void (*changed)(struct lu *lu, enum volume_state s, void *arg);
+	/*
+	 * Persistent reservations through power loss, bytes that mean nothing
+	 * to whoever keeps them; NULL: they are not kept.  pr_load() runs
+	 * inside lu_new(): 0 with malloc()ed bytes, -ENOENT or -errno; when
+	 * they are damaged pr_aside() puts them away.  pr_store() runs on any
+	 * thread and may block: what it was given last is stable when it
+	 * returns 0; len 0 forgets.
+	 */
+	int (*pr_load)(void *arg, void **ret, size_t *ret_len);
+	void (*pr_aside)(void *arg);
+	int (*pr_store)(void *arg, const void *bytes, size_t len);
 	void *arg;
 };
 

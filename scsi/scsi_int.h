@@ -24,7 +24,7 @@ enum op_flag {
 	OP_NO_LU	= 1 << 5,	/* answers where no logical unit is */
 	OP_NO_MEDIUM	= 1 << 6,	/* answers while it is degraded */
 	OP_UA_KEEPS	= 1 << 7,	/* runs beside a unit attention */
-	OP_RESV_OK	= 1 << 8,	/* runs beside a reservation */
+	OP_RESV_OK	= 1 << 8,	/* runs beside any reservation */
 	OP_FUA_DPO	= 1 << 9,	/* byte 1 has DPO (10h) and FUA (08h) */
 	OP_BULK		= 1 << 10,	/* yields to everything else */
 	OP_ATS		= 1 << 11,	/* exists while the primitive is on */
@@ -33,6 +33,10 @@ enum op_flag {
 	OP_DELETE	= 1 << 14,
 	OP_EXACT	= 1 << 15,	/* EDTL must be what the CDB asks for */
 	OP_WLUN		= 1 << 16,	/* at the well known unit too */
+	/* Persistent reservations: runs beside all types, or beside those that
+	 * let others read.  Neither: as a write. */
+	OP_PR_OK	= 1 << 17,
+	OP_PR_READ	= 1 << 18,
 };
 
 /* Where LBA and number of blocks stand in the CDB. */
@@ -96,6 +100,9 @@ enum scsi_result rstmf_start(struct scsi_cmd *cmd);
 enum scsi_result rtpg_start(struct scsi_cmd *cmd);
 enum scsi_result reserve_start(struct scsi_cmd *cmd);		/* 6 and 10 */
 enum scsi_result release_start(struct scsi_cmd *cmd);
+/* pr_in.c, pr_out.c */
+enum scsi_result pr_in_start(struct scsi_cmd *cmd);
+enum scsi_result pr_out_start(struct scsi_cmd *cmd);
 enum scsi_result test_unit_ready_start(struct scsi_cmd *cmd);
 enum scsi_result request_sense_start(struct scsi_cmd *cmd);
 enum scsi_result start_stop_start(struct scsi_cmd *cmd);
@@ -163,6 +170,14 @@ struct lu_worker {
 };
 
 struct range_set;			/* range.h */
+struct pr_table;			/* pr.h */
+
+/* Persistent reservations; under the mutex. */
+struct lu_pr {
+	struct pr_table	*table;		/* NULL: nobody is registered */
+	bool		 busy;		/* somebody has the turn to change it */
+	struct list	 waiting;	/* struct pr_out.link */
+};
 
 /* Product revision level, INQUIRY bytes 32 to 35. */
 #define PRODUCT_REVISION "1.0 "
@@ -207,9 +222,17 @@ struct lu {
 
 	pthread_mutex_t	 mutex;		/* itls; held short */
 	struct list	 itls;		/* struct itl.in_lu */
+	struct lu_pr	 pr;
 	uint16_t	 ports[LU_PORTS];	/* lu_set_ports() */
 	unsigned	 nports;
 	struct lu_worker worker[];	/* host->nworkers */
+};
+
+/* What commands are to a reservation, whether SPC-2's or persistent. */
+enum resv_class {
+	RESV_OTHER	= 1 << 0,	/* neither reads nor writes */
+	RESV_READ	= 1 << 1,
+	RESV_WRITE	= 1 << 2,
 };
 
 /* An I_T_L nexus: one LUN of one nexus. */
@@ -219,6 +242,8 @@ struct itl {
 	uint16_t	 lun;
 	bool		 read_only;
 	_Atomic uint32_t ua;		/* pending, 1 << enum unit_attention */
+	/* enum resv_class that a reservation denies it; 0: none does */
+	_Atomic unsigned denied;
 	struct list	 in_lu;		/* lu->itls, under lu->mutex */
 	struct list	 waiting;	/* commands behind a gate, in order */
 	unsigned	 commands;	/* in the layer, those that wait too */
@@ -281,6 +306,17 @@ void itl_idle(struct itl *itl);
 
 /* reserve.c */
 void lu_release(struct lu *lu, uint64_t nexus);
+void lu_reset_reserved(struct lu *lu);
+/* pr.c: works out struct itl.denied anew; with the mutex. */
+void reserved_refresh(struct lu *lu);
+void reserved_refresh_itl(struct itl *itl);
+/* Would a command of that class of n conflict on lu?  Any thread. */
+bool lu_conflicts(struct lu *lu, const struct nexus *n, unsigned class);
+/* Is anybody registered, and is n one for whom RESERVE and RELEASE do nothing
+ * and are good?  With the mutex. */
+bool lu_registered(struct lu *lu, const struct nexus *n, bool *ret_exempt);
+/* pr_file.c: what was kept of them; -ENOMEM. */
+int lu_load_reservations(struct lu *lu);
 /* lu_change.c: MODE SELECT of WCE, on any worker; done() there. */
 void lu_change_wce(struct scsi_cmd *cmd, bool on,
 		   void (*done)(struct scsi_cmd *cmd, int err));

@@ -55,7 +55,7 @@ static void tmf_fence(struct scsi_tmf *t, struct lu *lu,
  * others: it has lost its reservation and its mode pages too. */
 static void reset(struct scsi_tmf *t, struct lu *lu, enum unit_attention ua)
 {
-	atomic_store(&lu->reserved_by, 0);
+	lu_reset_reserved(lu);
 	atomic_store(&lu->swp, false);
 	atomic_store(&lu->d_sense, false);
 	ua_post(lu, ua, NULL);

@@ -239,14 +239,12 @@ static enum scsi_result check_side(struct scsi_cmd *cmd, be16 index, be64 lba,
 {
 	const struct xcopy_state *x = &cmd->x.xcopy;
 	unsigned i = be16_get(index);
-	uint64_t by;
 
 	if (i >= x->ncscd)
 		return bad_segment(cmd, SCSI_COPY_FAILED, dst ? 6 : 4);
 	if (!x->cscd[i] || !reachable(x->cscd[i]))
 		return bad_segment(cmd, SCSI_COPY_NOT_REACHABLE, dst ? 6 : 4);
-	by = atomic_load(&x->cscd[i]->reserved_by);
-	if (by && by != cmd->nexus->id)
+	if (lu_conflicts(x->cscd[i], cmd->nexus, dst ? RESV_WRITE : RESV_READ))
 		return SCSI_RESERVED_BY_OTHER;
 	/* so that bytes cannot overflow */
 	if (be64_get(lba) > atomic_load(&x->cscd[i]->nblocks))

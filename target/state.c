@@ -34,6 +34,9 @@ int state_open(const char *dir)
 	err = make_folders(state.dir, 0700);
 	if (!err)
 		err = make_folders(path, 0700);
+	snprintf(path, sizeof(path), "%s/reservations", state.dir);
+	if (!err)
+		err = make_folders(path, 0700);
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), "%s/lock", state.dir);
@@ -46,6 +49,11 @@ int state_open(const char *dir)
 		state.lock = -1;
 	}
 	return err;
+}
+
+const char *state_dir(void)
+{
+	return state.dir;
 }
 
 void state_close(void)
@@ -158,6 +166,8 @@ void identity_remove(const char *volume)
 	identity_path(volume, path);
 	if (unlink(path) && errno != ENOENT)
 		log_err("cannot remove %s: %m", path);
+	/* the next volume of that name is another */
+	reservations_save(volume, NULL, 0);
 }
 
 /* ---- relative target port identifiers ----------------------------------- */

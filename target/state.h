@@ -4,7 +4,8 @@
 
 /*
  * The state folder: what the daemon itself must remember.  identities/NAME.json
- * holds the NAA designator and the serial number of a volume, ports.json the
+ * holds the NAA designator and the serial number of a volume, reservations/NAME
+ * its persistent reservations while a host asked for that, ports.json the
  * relative target port identifiers.  One daemon at a time may use a folder.
  */
 
@@ -21,6 +22,8 @@
  */
 int file_replace(const char *path, const char *data, size_t len, mode_t mode);
 int file_replace_json(const char *path, const json_t *doc, mode_t mode);
+/* Removes it, on stable storage; 0 also when there was none. */
+int file_remove(const char *path);
 /* mkdir -p; 0 or -errno. */
 int make_folders(const char *path, mode_t mode);
 
@@ -28,6 +31,7 @@ int make_folders(const char *path, mode_t mode);
  * has it, or -errno. */
 int state_open(const char *dir);
 void state_close(void);
+const char *state_dir(void);
 
 struct identity {
 	uint8_t	naa[16], naa_len;
@@ -40,8 +44,17 @@ int identity_make(struct identity *ret);
 int identity_load(const char *volume, struct identity *ret);
 /* Recorded and on stable storage when it returns 0. */
 int identity_save(const char *volume, const struct identity *id);
-/* Only when the volume was deleted by the operator. */
+/* Only when the volume was deleted by the operator; its reservations too. */
 void identity_remove(const char *volume);
+/*
+ * Persistent reservations of a volume, bytes of the SCSI layer.  load: 0 with
+ * malloc()ed bytes, -ENOENT, -errno.  aside: damaged, renamed for people to
+ * look at.  save: on stable storage when it returns 0; without bytes the file
+ * goes.
+ */
+int reservations_load(const char *volume, void **ret, size_t *ret_len);
+void reservations_aside(const char *volume);
+int reservations_save(const char *volume, const void *bytes, size_t len);
 /* NAA as digits; room for 33 bytes. */
 const char *naa_text(const uint8_t *naa, unsigned len, char *buf);
 

@@ -111,6 +111,13 @@ int file_replace_json(const char *path, const json_t *doc, mode_t mode)
 	return err;
 }
 
+int file_remove(const char *path)
+{
+	if (unlink(path))
+		return errno == ENOENT ? 0 : -errno;
+	return sync_folder(path);
+}
+
 int make_folders(const char *path, mode_t mode)
 {
 	char dir[PATH_MAX];

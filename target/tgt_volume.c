@@ -14,6 +14,7 @@
 
 #include "lib/log.h"
 #include "lib/util.h"
+#include "target/state.h"
 
 struct vol *world_vol(struct world *w, const char *name)
 {
@@ -97,6 +98,21 @@ static void lu_changed(struct lu *lu, enum volume_state s, void *arg)
 		log_warn("volume %s is %s", v->name, info.state);
 }
 
+static int load_reservations(void *arg, void **ret, size_t *ret_len)
+{
+	return reservations_load(((struct vol *)arg)->name, ret, ret_len);
+}
+
+static void aside_reservations(void *arg)
+{
+	reservations_aside(((struct vol *)arg)->name);
+}
+
+static int store_reservations(void *arg, const void *bytes, size_t len)
+{
+	return reservations_save(((struct vol *)arg)->name, bytes, len);
+}
+
 static void lu_closed(void *arg)
 {
 	struct vol *v = arg;
@@ -144,7 +160,11 @@ static void lu_config_of(const struct conf_volume *c, const char *path,
 int vol_start(const struct conf_volume *conf,
 		 void (*opened)(void *arg, int err), void *arg)
 {
-	struct lu_events events = { lu_opened, lu_changed, NULL };
+	struct lu_events events = {
+		.opened = lu_opened, .changed = lu_changed,
+		.pr_load = load_reservations, .pr_aside = aside_reservations,
+		.pr_store = store_reservations,
+	};
 	char *path = vol_path(conf->path);
 	struct lu_config config;
 	struct world *w;
