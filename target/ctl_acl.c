@@ -143,6 +143,18 @@ static json_t *matching_users(const struct conf_target *t,
 	return list;
 }
 
+/* Is there a rule for this initiator that asks for an address as well? */
+static bool address_matters(const struct conf_target *t, const char *initiator)
+{
+	unsigned i;
+
+	for (i = 0; i < t->nrules; i++)
+		if (t->rules[i].address &&
+		    pattern_match(t->rules[i].initiator, initiator))
+			return true;
+	return false;
+}
+
 static const char *reason_of(enum tgt_verdict verdict,
 			     const struct conf_rule *rule, bool no_user,
 			     char *buf, size_t room)
@@ -173,6 +185,7 @@ void ctl_acl_check(struct ctl_call *c)
 	struct sockaddr_storage addr;
 	struct tgt_peer peer = { .initiator = initiator };
 	enum tgt_verdict verdict;
+	const char *why;
 	char reason[640];
 	json_t *users;
 	bool no_user;
@@ -187,11 +200,14 @@ void ctl_acl_check(struct ctl_call *c)
 	verdict = access_check(t, &peer, &rule);
 	users = matching_users(t, initiator);
 	no_user = t->nusers && !json_array_size(users);
+	why = reason_of(verdict, rule, no_user, reason, sizeof(reason));
+	if (verdict == TGT_NOT_ALLOWED && address_matters(t, initiator))
+		why = address ? "its rules are for other addresses" :
+			"its rules are for some addresses: --address tells "
+			"where it comes from";
 	ctl_ok(c, json_pack("{s:s, s:s, s:b, s:s, s:o, s:o}",
 		"target", t->iqn, "initiator", initiator,
-		"allowed", verdict == TGT_OK && !no_user,
-		"reason", reason_of(verdict, rule, no_user, reason,
-				    sizeof(reason)),
+		"allowed", verdict == TGT_OK && !no_user, "reason", why,
 		"chap", users,
 		"luns", verdict == TGT_OK && !no_user ?
 			visible_luns(t, initiator) : json_array()));

@@ -67,6 +67,12 @@ is "with address" 127.0.0.0/8 "$(json 'j[0]["address"]')"
 ok "what a host would see" adm acl check $iqn \
 	--initiator iqn.1998-01.com.vmware:esx1 --address 127.0.0.1
 has "and which LUN" "$out" vm1
+ok "from elsewhere" adm acl check $iqn \
+	--initiator iqn.1998-01.com.vmware:esx1 --address 192.0.2.1
+has "it is kept out" "$out" "other addresses"
+ok "from an address that is not given" adm acl check $iqn \
+	--initiator iqn.1998-01.com.vmware:esx1
+has "it is asked for" "$out" --address
 ok "portals" adm --json portal list
 is "with address" 127.0.0.1 "$(json 'j[0]["address"]')"
 is "with group" 1 "$(json 'j[0]["group"]')"
