@@ -162,11 +162,14 @@ static struct pdu_out *response(struct task *t)
 	return p;
 }
 
+/* The tag is given back before the answer leaves: the initiator may have read
+ * it while what was gathered behind it is still being sent. */
 void task_send_answer(struct task *t)
 {
 	struct scsi_cmd *cmd = &t->cmd;
 	struct pdu_out *p;
 
+	task_untag(t);
 	if (t->fault) {
 		fault_sense(t);
 	} else if (cmd->aborted) {

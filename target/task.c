@@ -35,13 +35,16 @@ struct task *task_find(const struct session *s, uint32_t itt)
 	return t;
 }
 
-static void unhash(struct task *t)
+void task_untag(struct task *t)
 {
 	struct task **at = bucket_of(t->conn->session, t->itt);
 
+	if (!t->tagged)
+		return;
 	while (*at != t)
 		at = &(*at)->same_hash;
 	*at = t->same_hash;
+	t->tagged = false;
 }
 
 static void fill_cmd(struct task *t, const struct bhs_scsi_command *b)
@@ -84,6 +87,7 @@ static struct task *task_new(struct conn *c, const struct bhs_scsi_command *b)
 	bucket = bucket_of(c->session, t->itt);
 	t->same_hash = *bucket;
 	*bucket = t;
+	t->tagged = true;
 	c->session->active++;
 	return t;
 }
@@ -99,7 +103,7 @@ void task_free(struct task *t)
 	edefer_cancel(&t->resume);
 	list_del(&t->in_old);
 	list_del(&t->in_conn);
-	unhash(t);
+	task_untag(t);
 	task_buffer_put(t);
 	pool_put(&c->worker->pdus->tasks, t);
 	if (conn_closing(c))

@@ -44,6 +44,7 @@ struct task {
 	struct conn	*conn;
 	struct list	 in_conn;
 	struct task	*same_hash;	/* session.by_itt */
+	bool		 tagged;	/* found there by its ITT */
 	enum task_where	 where;
 	enum task_wait	 wait;
 	enum task_fault	 fault;
@@ -81,6 +82,8 @@ void task_data_damaged(struct conn *c, struct task *t);
 void data_out_damaged(struct task *t);
 
 struct task *task_find(const struct session *s, uint32_t itt);
+/* Its ITT is the initiator's to use again; once more does nothing. */
+void task_untag(struct task *t);
 /* The CmdSN's turn has come. */
 void task_submit(struct task *t);
 /* Ends a task that no SCSI layer knows (TASK_RX, TASK_TX): no answer. */
