@@ -24,7 +24,9 @@ struct cur {
 
 static inline struct cur cur_of(const void *p, size_t n)
 {
-	return (struct cur){ p, (const uint8_t *)p + n };
+	const uint8_t *at = p ? p : (const uint8_t *)"";	/* NULL: nothing */
+
+	return (struct cur){ at, at + n };
 }
 
 static inline size_t cur_left(const struct cur *c)

@@ -27,6 +27,17 @@ START_TEST(reader_refuses_more_than_is_left_and_stays_where_it_is)
 }
 END_TEST
 
+START_TEST(reader_of_no_memory_is_at_its_end)
+{
+	struct cur c = cur_of(NULL, 0);
+
+	ck_assert_uint_eq(cur_left(&c), 0);
+	ck_assert_ptr_null(cur_take(&c, 1));
+	cur_take(&c, 0);
+	ck_assert_uint_eq(cur_left(&c), 0);
+}
+END_TEST
+
 START_TEST(writer_puts_big_endian_integers)
 {
 	static const uint8_t want[] = {
@@ -92,6 +103,7 @@ int main(void)
 	tcase_add_test(tc, reader_gives_bytes_in_order_up_to_the_end);
 	tcase_add_test(tc,
 		       reader_refuses_more_than_is_left_and_stays_where_it_is);
+	tcase_add_test(tc, reader_of_no_memory_is_at_its_end);
 	tcase_add_test(tc, writer_puts_big_endian_integers);
 	tcase_add_test(tc,
 		       writer_counts_what_does_not_fit_and_stores_what_does);
