@@ -48,6 +48,7 @@ static const struct column chap_cols[] = {
 	{ "target", "TARGET", COL_NAME },
 	{ "user", "USER", COL_TEXT },
 	{ "initiator", "INITIATOR", COL_NAME },
+	{ "mutual", "MUTUAL", COL_TEXT },
 };
 static const struct column portal_cols[] = {
 	{ "address", "ADDRESS", COL_TEXT },
@@ -70,6 +71,7 @@ static const struct column refused_cols[] = {
 	{ "initiator", "INITIATOR", COL_NAME },
 	{ "address", "FROM", COL_TEXT },
 	{ "target", "TARGET", COL_NAME },
+	{ "count", "TIMES", COL_COUNT },
 	{ "reason", "REASON", COL_NAME },
 	{ "remedy", "REMEDY", COL_NAME },
 };
@@ -168,6 +170,9 @@ const struct cli_cmd cli_cmds[] = {
 	{ "chap", "set",
 	  { IQN, { "user", KIND_TEXT, "USER", NULL } }, 2,
 	  { { "secret-file", KIND_SECRET_FILE, "FILE|-", "secret" },
+	    TEXT("mutual", "USER"),
+	    { "mutual-secret-file", KIND_SECRET_FILE, "FILE|-",
+	      "mutual-secret" },
 	    TEXT("initiator", "PATTERN") },
 	  NULL, "set a user and secret (\"discovery\" in place of IQN)" },
 	{ "chap", "clear", { IQN }, 1, { TEXT("user", "USER") }, NULL,

@@ -12,25 +12,36 @@
 
 #include "lib/version.h"
 
-/* chap set without --secret-file asks for the secret. */
-static int ask_secret(struct cli_request *r)
+static int ask_secret(struct cli_request *r, const char *param)
 {
 	json_t *secret;
 
-	if (strcmp(r->cmd->noun, "chap") || !r->cmd->verb ||
-	    strcmp(r->cmd->verb, "set") ||
-	    json_object_get(r->params, "secret"))
+	if (json_object_get(r->params, param))
 		return EXIT_DONE;
 	if (!isatty(STDIN_FILENO)) {
-		fputs("lunadm: chap set needs --secret-file FILE, or - for "
-		      "standard input\n", stderr);
+		fprintf(stderr, "lunadm: chap set needs --%s-file FILE, or - "
+			"for standard input\n", param);
 		return EXIT_USAGE;
 	}
 	secret = cli_secret(NULL);
 	if (!secret)
 		return EXIT_REFUSED;
-	json_object_set_new(r->params, "secret", secret);
+	json_object_set_new(r->params, param, secret);
 	return EXIT_DONE;
+}
+
+/* chap set asks for the secrets that no file gives. */
+static int ask_secrets(struct cli_request *r)
+{
+	int status;
+
+	if (strcmp(r->cmd->noun, "chap") || !r->cmd->verb ||
+	    strcmp(r->cmd->verb, "set"))
+		return EXIT_DONE;
+	status = ask_secret(r, "secret");
+	if (status == EXIT_DONE && json_object_get(r->params, "mutual"))
+		status = ask_secret(r, "mutual-secret");
+	return status;
 }
 
 /* Files are the caller's: the daemon may stand in another folder. */
@@ -106,7 +117,7 @@ int main(int argc, char **argv)
 	}
 	status = cli_parse(argc, argv, &r);
 	if (status == EXIT_DONE)
-		status = ask_secret(&r);
+		status = ask_secrets(&r);
 	if (status == EXIT_DONE)
 		status = absolute_file(&r);
 	if (status == EXIT_DONE)

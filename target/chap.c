@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * CHAP, one way: see chap.h.  The hashes and the random numbers are OpenSSL's.
- * Called by login_auth.c.
+ * CHAP in both directions: see chap.h.  The hashes and the random numbers are
+ * OpenSSL's.  Called by login_auth.c.
  */
 
 #include "target/chap.h"
@@ -12,6 +12,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "lib/util.h"
 
@@ -70,36 +71,53 @@ int chap_start(struct chap *c, const char *list)
 	return 0;
 }
 
-void chap_offer(const struct chap *c, struct text *reply)
+/* At most CHAP_DIGEST_MAX bytes. */
+static void put_hex(struct text *reply, const char *key, const uint8_t *bytes,
+		    size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
 	char hex[2 + 2 * CHAP_DIGEST_MAX + 1] = "0x";
 	size_t i;
 
-	for (i = 0; i < c->len; i++) {
-		hex[2 + 2 * i] = digits[c->challenge[i] >> 4];
-		hex[3 + 2 * i] = digits[c->challenge[i] & 15];
+	for (i = 0; i < len; i++) {
+		hex[2 + 2 * i] = digits[bytes[i] >> 4];
+		hex[3 + 2 * i] = digits[bytes[i] & 15];
 	}
+	text_put(reply, key, hex);
+}
+
+void chap_offer(const struct chap *c, struct text *reply)
+{
 	text_put_number(reply, "CHAP_A", c->algorithm);
 	text_put_number(reply, "CHAP_I", c->id);
-	text_put(reply, "CHAP_C", hex);
+	put_hex(reply, "CHAP_C", c->challenge, c->len);
+}
+
+/* H(identifier, secret, challenge), RFC 1994 4.1; its length, or -EIO. */
+static int digest_of(const struct algorithm *a, uint8_t id,
+		     const struct iovec part[2], uint8_t *ret_digest)
+{
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	int r = -EIO;
+
+	if (ctx && a && EVP_DigestInit_ex(ctx, a->md(), NULL) &&
+	    EVP_DigestUpdate(ctx, &id, 1) &&
+	    EVP_DigestUpdate(ctx, part[0].iov_base, part[0].iov_len) &&
+	    EVP_DigestUpdate(ctx, part[1].iov_base, part[1].iov_len) &&
+	    EVP_DigestFinal_ex(ctx, ret_digest, NULL))
+		r = a->len;
+	EVP_MD_CTX_free(ctx);
+	return r;
 }
 
 int chap_digest(const struct chap *c, const uint8_t *secret, size_t len,
 		uint8_t *ret_digest)
 {
-	const struct algorithm *a = algorithm_of(c->algorithm);
-	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-	int r = -EIO;
+	const struct iovec part[2] = {
+		{ (void *)secret, len }, { (void *)c->challenge, c->len },
+	};
 
-	if (ctx && a && EVP_DigestInit_ex(ctx, a->md(), NULL) &&
-	    EVP_DigestUpdate(ctx, &c->id, 1) &&
-	    EVP_DigestUpdate(ctx, secret, len) &&
-	    EVP_DigestUpdate(ctx, c->challenge, c->len) &&
-	    EVP_DigestFinal_ex(ctx, ret_digest, NULL))
-		r = a->len;
-	EVP_MD_CTX_free(ctx);
-	return r;
+	return digest_of(algorithm_of(c->algorithm), c->id, part, ret_digest);
 }
 
 static int hex_digit(char ch)
@@ -192,7 +210,7 @@ static bool name_matches(const struct chap_user *user, const char *name)
 	       !memcmp(raw, user->name, (size_t)n);
 }
 
-static bool secret_matches(const struct chap *c, const uint8_t *secret,
+static bool digest_matches(const struct chap *c, const uint8_t *secret,
 			   size_t len, const uint8_t *answer)
 {
 	uint8_t digest[EVP_MAX_MD_SIZE];
@@ -205,23 +223,85 @@ static bool secret_matches(const struct chap *c, const uint8_t *secret,
 	return same;
 }
 
-bool chap_verify(const struct chap *c, const struct chap_user *users, int n,
-		 const char *name, const char *response)
+/* The bytes that a secret of "0x" and hexadecimal digits stands for: how many,
+ * or 0 when it is none or they would be too few. */
+static size_t decoded_secret(const uint8_t *secret, size_t len, uint8_t *raw)
 {
+	char text[CHAP_SECRET_MAX + 1];
+	int n = 0;
+
+	if (len > 2 && len <= CHAP_SECRET_MAX && !(len & 1) &&
+	    !memcmp(secret, "0x", 2) && !memchr(secret, '\0', len)) {
+		memcpy(text, secret, len);
+		text[len] = '\0';
+		n = chap_decode(text, raw, CHAP_SECRET_MAX);
+		OPENSSL_cleanse(text, sizeof(text));
+	}
+	return n < CHAP_SECRET_MIN ? 0 : (size_t)n;
+}
+
+static bool secret_matches(const struct chap *c, const uint8_t *secret,
+			   size_t len, const uint8_t *answer)
+{
+	uint8_t raw[CHAP_SECRET_MAX];
+	size_t n = decoded_secret(secret, len, raw);
+	bool same = digest_matches(c, secret, len, answer);
+
+	if (n)
+		same |= digest_matches(c, raw, n, answer);
+	OPENSSL_cleanse(raw, sizeof(raw));
+	return same;
+}
+
+const struct chap_user *chap_verify(const struct chap *c,
+				    const struct chap_user *users, int n,
+				    const char *name, const char *response)
+{
+	const struct chap_user *found = NULL;
 	uint8_t answer[CHAP_DIGEST_MAX];
-	bool known = false, ok = false;
+	bool known = false;
 	int i;
 
 	if (chap_decode(response, answer, sizeof(answer)) != c->len)
-		return false;
+		return NULL;
 	for (i = 0; i < n; i++) {
 		if (!name_matches(&users[i], name))
 			continue;
 		known = true;
-		ok |= secret_matches(c, users[i].secret, users[i].secret_len,
-				     answer);
+		if (secret_matches(c, users[i].secret, users[i].secret_len,
+				   answer))
+			found = &users[i];
 	}
 	if (!known)
 		secret_matches(c, (const uint8_t *)"", 0, answer);
-	return ok;
+	return found;
+}
+
+int chap_answer(const struct chap *c, const struct chap_user *user,
+		const char *id, const char *challenge, struct text *reply)
+{
+	uint8_t theirs[CHAP_CHALLENGE_MAX], raw[CHAP_SECRET_MAX];
+	uint8_t digest[EVP_MAX_MD_SIZE];
+	struct iovec part[2];
+	uint32_t number;
+	int n, len;
+	size_t nraw;
+
+	n = chap_decode(challenge, theirs, sizeof(theirs));
+	if (n <= 0 || !text_number(id, strlen(id), &number) || number > 255)
+		return -EINVAL;
+	if (n == c->len && !memcmp(theirs, c->challenge, c->len))
+		return -EPERM;
+	nraw = decoded_secret(user->mutual_secret, user->mutual_len, raw);
+	part[0].iov_base = nraw ? raw : (void *)user->mutual_secret;
+	part[0].iov_len = nraw ? nraw : user->mutual_len;
+	part[1] = (struct iovec){ theirs, (size_t)n };
+	len = digest_of(algorithm_of(c->algorithm), (uint8_t)number, part,
+			digest);
+	OPENSSL_cleanse(raw, sizeof(raw));
+	if (len < 0)
+		return len;
+	text_put(reply, "CHAP_N", user->mutual_name);
+	put_hex(reply, "CHAP_R", digest, (size_t)len);
+	return 0;
 }

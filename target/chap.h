@@ -23,6 +23,9 @@ enum chap_algorithm {		/* IANA, PPP authentication algorithms */
 
 #define CHAP_DIGEST_MAX	32
 
+/* The longest that a challenge of an initiator may be, RFC 7143 6.1. */
+#define CHAP_CHALLENGE_MAX 1024
+
 /* One challenge; good for one answer. */
 struct chap {
 	uint8_t		algorithm, id;
@@ -42,10 +45,18 @@ void chap_offer(const struct chap *c, struct text *reply);
 int chap_digest(const struct chap *c, const uint8_t *secret, size_t len,
 		uint8_t *ret_digest);
 /* Is response (hex or base64) what one of the users called name would send?
- * A name that looks encoded is tried as it stands and decoded.  Takes the same
- * time for a wrong name and a wrong secret. */
-bool chap_verify(const struct chap *c, const struct chap_user *users, int n,
-		 const char *name, const char *response);
+ * A name or a secret that looks encoded is tried as it stands and decoded.
+ * Takes the same time for a wrong name and a wrong secret.  NULL: no. */
+const struct chap_user *chap_verify(const struct chap *c,
+				    const struct chap_user *users, int n,
+				    const char *name, const char *response);
+/*
+ * The other direction: answers the initiator's CHAP_I and CHAP_C with CHAP_N
+ * and CHAP_R of the user's mutual name and secret.  -EINVAL: malformed; -EPERM:
+ * the challenge is our own, c's; -EIO.
+ */
+int chap_answer(const struct chap *c, const struct chap_user *user,
+		const char *id, const char *challenge, struct text *reply);
 
 /* Decodes 0x... or 0b... into buf: the number of bytes, or -EINVAL when it is
  * neither or does not fit. */

@@ -50,8 +50,10 @@ struct conf_rule {
 struct conf_user {
 	const char	*user, *initiator;	/* initiator NULL: everybody */
 	const char	*secret_file;
+	const char	*mutual_user, *mutual_secret_file;	/* both or none */
 	uint8_t		 secret[CHAP_SECRET_MAX];
-	uint16_t	 secret_len;
+	uint8_t		 mutual_secret[CHAP_SECRET_MAX];
+	uint16_t	 secret_len, mutual_len;
 };
 
 struct conf_target {

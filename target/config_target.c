@@ -19,9 +19,6 @@
 #include "lib/log.h"
 #include "lib/util.h"
 
-/* RFC 7143 9.2.1: shorter secrets only beside IPsec, which we cannot see. */
-#define SECRET_MIN 12
-
 static bool good_pattern(const char *s)
 {
 	for (; *s; s++)
@@ -199,6 +196,10 @@ static const struct key user_keys[] = {
 	  RANGE(1, CHAP_NAME_MAX - 1), .required = true },
 	{ "secret-file", KEY_STRING, FIELD(conf_user, secret_file),
 	  RANGE(1, 4095), .required = true },
+	{ "mutual-user", KEY_STRING, FIELD(conf_user, mutual_user),
+	  RANGE(1, CHAP_NAME_MAX - 1) },
+	{ "mutual-secret-file", KEY_STRING,
+	  FIELD(conf_user, mutual_secret_file), RANGE(1, 4095) },
 	{ "initiator", KEY_CUSTOM, .read = user_initiator },
 	{ 0 },
 };
@@ -222,34 +223,69 @@ static ssize_t slurp(const char *path, uint8_t *buf, size_t room)
 	return n;
 }
 
-/* The line without its end is the secret. */
-static void read_secret(struct reader *r, struct conf_user *u)
+/* The line without its end is the secret; its length, or 0 after a fault. */
+static uint16_t read_secret(struct reader *r, const char *key, const char *file,
+			    uint8_t *ret_secret)
 {
 	uint8_t buf[CHAP_SECRET_MAX + 2];
 	char path[4096 + 256];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "%s%s%s",
-		 u->secret_file[0] == '/' ? "" : r->dir,
-		 u->secret_file[0] == '/' ? "" : "/", u->secret_file);
+	snprintf(path, sizeof(path), "%s%s%s", file[0] == '/' ? "" : r->dir,
+		 file[0] == '/' ? "" : "/", file);
 	n = slurp(path, buf, sizeof(buf));
 	if (n < 0) {
-		read_fault(r, "secret-file: cannot read %s: %s", path,
+		read_fault(r, "%s: cannot read %s: %s", key, path,
 			   strerror((int)-n));
-		return;
+		return 0;
 	}
 	if (n && buf[n - 1] == '\n')
 		n--;
 	if (n && buf[n - 1] == '\r')
 		n--;
-	if (n < SECRET_MIN || n > CHAP_SECRET_MAX - 1) {
-		read_fault(r, "secret-file: the secret must have %u to %u "
-			   "bytes", SECRET_MIN, CHAP_SECRET_MAX - 1);
-	} else {
-		memcpy(u->secret, buf, (size_t)n);
-		u->secret_len = (uint16_t)n;
+	if (n < CHAP_SECRET_MIN || n > CHAP_SECRET_MAX - 1) {
+		read_fault(r, "%s: the secret must have %u to %u bytes", key,
+			   CHAP_SECRET_MIN, CHAP_SECRET_MAX - 1);
+		n = 0;
 	}
+	memcpy(ret_secret, buf, (size_t)n);
 	explicit_bzero(buf, sizeof(buf));
+	return (uint16_t)n;
+}
+
+static void read_secrets(struct reader *r, struct conf_user *u)
+{
+	if (u->secret_file)
+		u->secret_len = read_secret(r, "secret-file", u->secret_file,
+					    u->secret);
+	if (u->mutual_secret_file)
+		u->mutual_len = read_secret(r, "mutual-secret-file",
+					    u->mutual_secret_file,
+					    u->mutual_secret);
+	if (!u->mutual_user != !u->mutual_secret_file)
+		read_fault(r, "mutual-user and mutual-secret-file go together");
+}
+
+/* RFC 7143 9.2.1: with the same secret in both directions, an initiator could
+ * have our own challenge answered by us. */
+static void check_mutual(struct reader *r, const struct conf_user *users,
+			 size_t n)
+{
+	size_t i, j;
+
+	for (i = 0; i < n * n; i++) {
+		const struct conf_user *out = &users[i / n];
+
+		j = i % n;
+		if (out->mutual_len && out->mutual_len == users[j].secret_len &&
+		    !memcmp(out->mutual_secret, users[j].secret,
+			    out->mutual_len)) {
+			read_fault(r, "the mutual secret of %s is the secret "
+				   "of %s: they must differ", out->user,
+				   users[j].user);
+			return;
+		}
+	}
 }
 
 static void read_users(struct reader *r, const json_t *v,
@@ -269,11 +305,11 @@ static void read_users(struct reader *r, const json_t *v,
 	for (i = 0; i < entries(v); i++) {
 		old = json_is_array(v) ? read_enter_index(r, i) : r->len;
 		read_object(r, one_or_entry(v, i), user_keys, &users[i]);
-		if (users[i].secret_file)
-			read_secret(r, &users[i]);
+		read_secrets(r, &users[i]);
 		read_leave(r, old);
 		*ret_n = (unsigned)i + 1;
 	}
+	check_mutual(r, users, entries(v));
 }
 
 static void read_chap(struct reader *r, const json_t *v, void *obj)

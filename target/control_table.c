@@ -84,7 +84,8 @@ static const struct ctl_method methods[] = {
 
 	{ "chap.set",
 	  { MUST("target", CTL_STRING), MUST("user", CTL_STRING),
-	    MUST("secret", CTL_STRING), MAY("initiator", CTL_STRING) },
+	    MUST("secret", CTL_STRING), MAY("initiator", CTL_STRING),
+	    MAY("mutual", CTL_STRING), MAY("mutual-secret", CTL_STRING) },
 	  ctl_chap_set, "ask for authentication (target: or \"discovery\")" },
 	{ "chap.clear", { MUST("target", CTL_STRING), MAY("user", CTL_STRING) },
 	  ctl_chap_clear, "ask for none any more" },

@@ -22,8 +22,9 @@
 
 json_t *user_json(const char *iqn, const struct conf_user *u)
 {
-	return json_pack("{s:s, s:s, s:o}", "target", iqn, "user", u->user,
-			 "initiator", text_or_null(u->initiator));
+	return json_pack("{s:s, s:s, s:o, s:o}", "target", iqn, "user", u->user,
+			 "initiator", text_or_null(u->initiator),
+			 "mutual", text_or_null(u->mutual_user));
 }
 
 static char *beside_config(const char *relative)
@@ -118,6 +119,9 @@ static unsigned take_out(json_t *list, const char *user, json_t *files)
 			continue;
 		}
 		json_array_append(files, json_object_get(v, "secret-file"));
+		v = json_object_get(v, "mutual-secret-file");
+		if (v)
+			json_array_append(files, v);
 		json_array_remove(list, i);
 		n++;
 	}
@@ -130,7 +134,9 @@ static bool still_used(const struct conf_user *users, unsigned n,
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		if (!strcmp(users[i].secret_file, file))
+		if (!strcmp(users[i].secret_file, file) ||
+		    (users[i].mutual_secret_file &&
+		     !strcmp(users[i].mutual_secret_file, file)))
 			return true;
 	return false;
 }
@@ -177,43 +183,111 @@ static bool commit_users(struct ctl_call *c, json_t *doc, json_t *files)
 	return ok;
 }
 
-void ctl_chap_set(struct ctl_call *c)
+/* Hosts differ in what they take; the secret is set all the same. */
+static const char *length_advice(struct ctl_call *c)
 {
-	const char *user = ctl_str(c, "user"), *target = ctl_str(c, "target");
-	json_t *doc = config_copy(), *files = json_array(), *entry, *list;
-	char file[256];
-	bool discovery;
-	int r;
+	size_t len = MAX(strlen(ctl_str(c, "secret")),
+			 ctl_has(c, "mutual-secret") ?
+			 strlen(ctl_str(c, "mutual-secret")) : 0);
 
-	list = users_list(c, doc, &discovery);
-	if (!list)
-		goto drop;
-	r = name_secret(target, user, file, sizeof(file));
+	if (len > 100)
+		return "Windows takes secrets of 12 to 16 bytes, some hardware "
+		       "adapters up to 100";
+	return len > 16 ? "Windows takes secrets of 12 to 16 bytes" : NULL;
+}
+
+/* False after refusing the call. */
+static bool check_users(struct ctl_call *c)
+{
+	const char *mutual = ctl_str(c, "mutual-secret");
+
+	if (ctl_has(c, "mutual") != ctl_has(c, "mutual-secret"))
+		ctl_fail(c, "a mutual user and its secret go together");
+	else if (mutual && !strcmp(mutual, ctl_str(c, "secret")))
+		ctl_fail(c, "the secrets of the two directions must differ");
+	else
+		return true;
+	return false;
+}
+
+/* Puts one secret into a file of its own, and its name into the entry. */
+static bool save_secret(struct ctl_call *c, json_t *entry, const char *key,
+			const char *param)
+{
+	const char *user = ctl_str(c, "user");
+	char file[256];
+	int r = name_secret(ctl_str(c, "target"), user, file, sizeof(file));
+
 	if (!r)
-		r = write_secret(file, ctl_str(c, "secret"));
-	if (r) {
+		r = write_secret(file, ctl_str(c, param));
+	if (r)
 		ctl_fail(c, "cannot write the secret's file: %s", strerror(-r));
-		goto drop;
-	}
-	take_out(list, user, files);
-	entry = json_pack("{s:s, s:s}", "user", user, "secret-file", file);
+	else
+		json_object_set_new(entry, key, json_string(file));
+	return !r;
+}
+
+/* The document's entry of a user, with secrets saved; NULL after refusing. */
+static json_t *new_user(struct ctl_call *c)
+{
+	json_t *entry = json_pack("{s:s}", "user", ctl_str(c, "user"));
+
 	if (ctl_has(c, "initiator"))
 		json_object_set_new(entry, "initiator",
 				    json_string(ctl_str(c, "initiator")));
-	json_array_append_new(list, entry);
-	entry = json_pack("{s:s, s:s, s:o}", "target", target, "user", user,
-			  "initiator", text_or_null(ctl_str(c, "initiator")));
-	if (commit_users(c, doc, files)) {
-		ctl_ok(c, entry);
-	} else {
-		json_decref(entry);
-		remove_secret(file);
-	}
-	return;
-
+	if (!save_secret(c, entry, "secret-file", "secret"))
+		goto drop;
+	if (!ctl_has(c, "mutual"))
+		return entry;
+	json_object_set_new(entry, "mutual-user",
+			    json_string(ctl_str(c, "mutual")));
+	if (save_secret(c, entry, "mutual-secret-file", "mutual-secret"))
+		return entry;
 drop:
-	json_decref(doc);
-	json_decref(files);
+	remove_secret(json_string_value(json_object_get(entry, "secret-file")));
+	json_decref(entry);
+	return NULL;
+}
+
+static json_t *set_answer(struct ctl_call *c)
+{
+	const char *advice = length_advice(c);
+	json_t *answer = json_pack("{s:s, s:s, s:o, s:o}",
+		"target", ctl_str(c, "target"), "user", ctl_str(c, "user"),
+		"initiator", text_or_null(ctl_str(c, "initiator")),
+		"mutual", text_or_null(ctl_str(c, "mutual")));
+
+	if (advice)
+		json_object_set_new(answer, "note", json_string(advice));
+	return answer;
+}
+
+void ctl_chap_set(struct ctl_call *c)
+{
+	json_t *doc = config_copy(), *files = json_array(), *entry, *answer;
+	json_t *list;
+	bool discovery;
+
+	list = check_users(c) ? users_list(c, doc, &discovery) : NULL;
+	entry = list ? new_user(c) : NULL;
+	if (!entry) {
+		json_decref(doc);
+		json_decref(files);
+		return;
+	}
+	take_out(list, ctl_str(c, "user"), files);
+	json_array_append(list, entry);
+	answer = set_answer(c);
+	if (commit_users(c, doc, files)) {
+		ctl_ok(c, answer);
+	} else {
+		json_decref(answer);
+		remove_secret(json_string_value(
+			json_object_get(entry, "secret-file")));
+		remove_secret(json_string_value(
+			json_object_get(entry, "mutual-secret-file")));
+	}
+	json_decref(entry);
 }
 
 void ctl_chap_clear(struct ctl_call *c)

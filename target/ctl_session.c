@@ -155,13 +155,14 @@ static void add_refusal(void *arg, const struct login_refusal *r)
 
 	snprintf(status, sizeof(status), "%04x", r->status);
 	json_array_append_new(arg, json_pack("{s:I, s:o, s:s, s:o, s:s, s:s, "
-					     "s:s}",
+					     "s:s, s:i}",
 		"time", (json_int_t)r->time,
 		"initiator", r->initiator[0] ? peer_text(r->initiator) :
 					       json_null(),
 		"address", r->address,
 		"target", r->target[0] ? peer_text(r->target) : json_null(),
-		"status", status, "reason", r->reason, "remedy", r->remedy));
+		"status", status, "reason", r->reason, "remedy", r->remedy,
+		"count", (int)r->count));
 }
 
 void ctl_session_refused(struct ctl_call *c)

@@ -35,7 +35,9 @@ static void login_timeout(struct etimer *t)
 {
 	struct conn *c = container_of(t, struct conn, timer);
 
-	if (c->login && !c->login->refused)
+	if (c->login && c->login->held_back)
+		login_refuse_now(c);
+	else if (c->login && !c->login->refused)
 		login_refuse(c, NULL, REFUSE_TIMEOUT);
 	else
 		conn_close(c, "login refused");

@@ -2,7 +2,8 @@
 #ifndef TARGET_LOGIN_H
 #define TARGET_LOGIN_H
 
-/* The refused logins that the daemon remembers, for the administrator. */
+/* The refused logins that the daemon remembers, for the administrator: one
+ * entry for each initiator, target, address (but for its port) and reason. */
 
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ struct login_refusal {
 	char		 initiator[ISCSI_NAME_MAX];	/* "" when not told */
 	char		 target[ISCSI_NAME_MAX];	/* "" in discovery */
 	char		 address[ADDR_TEXT];	/* the initiator's */
+	unsigned	 count;		/* of the same in all */
 	uint16_t	 status;		/* enum login_status, 0: none sent */
 	const char	*reason, *remedy;
 };

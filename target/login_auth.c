@@ -92,27 +92,48 @@ static enum refusal challenge(struct login *l, const char *list)
 	}
 }
 
+/* The initiator has proven itself; it may want the same of us. */
+static enum refusal prove(struct login *l, const struct chap_user *user,
+			  const struct auth_keys *k)
+{
+	if (!k->id && !k->challenge)
+		return REFUSE_NOT;
+	if (!k->id || !k->challenge)
+		return REFUSE_AUTH_ORDER;
+	if (!user->mutual_len)
+		return REFUSE_MUTUAL;
+	switch (chap_answer(&l->chap, user, k->id, k->challenge, &l->reply)) {
+	case 0:
+		return REFUSE_NOT;
+	case -EINVAL:
+		return REFUSE_KEY;
+	case -EPERM:
+		return REFUSE_REFLECTION;
+	default:
+		return REFUSE_RESOURCES;
+	}
+}
+
 static enum refusal verify(struct login *l, const struct auth_keys *k)
 {
 	struct chap_user users[CHAP_USERS_MAX];
-	bool ok;
+	const struct chap_user *user = NULL;
+	enum refusal why;
 	int n;
 
-	if (l->auth != AUTH_CHALLENGED)
-		return REFUSE_AUTH_ORDER;
-	if (k->id || k->challenge)
-		return REFUSE_MUTUAL;
-	if (!k->name || !k->response)
+	if (l->auth != AUTH_CHALLENGED || !k->name || !k->response)
 		return REFUSE_AUTH_ORDER;
 	n = users_of(l, users);
-	ok = n > 0 && chap_verify(&l->chap, users, n, k->name, k->response);
+	if (n > 0)
+		user = chap_verify(&l->chap, users, n, k->name, k->response);
+	why = user ? prove(l, user, k) : REFUSE_RESPONSE;
+	if (!why) {
+		snprintf(l->chap_user, sizeof(l->chap_user), "%s", user->name);
+		l->auth = AUTH_DONE;
+	}
 	OPENSSL_cleanse(users, sizeof(users));
 	OPENSSL_cleanse(&l->chap, sizeof(l->chap));
-	if (!ok)
-		return REFUSE_RESPONSE;
-	snprintf(l->chap_user, sizeof(l->chap_user), "%s", k->name);
-	l->auth = AUTH_DONE;
-	return REFUSE_NOT;
+	return why;
 }
 
 enum refusal auth_step(struct login *l, const struct auth_keys *k)

@@ -39,6 +39,7 @@ enum refusal {
 	REFUSE_NO_SECRET,
 	REFUSE_ALGORITHM,
 	REFUSE_MUTUAL,
+	REFUSE_REFLECTION,
 	REFUSE_AUTH_ORDER,
 	REFUSE_RESPONSE,
 	REFUSE_REQUEST,
@@ -63,6 +64,7 @@ struct login {
 	struct bhs_login_request first;
 	bool		 begun;
 	bool		 refused;	/* answered; the connection closes */
+	enum refusal	 held_back;	/* but the answer is due later */
 	uint8_t		 stage;		/* enum login_stage */
 	unsigned	 pdus;		/* of this stage */
 
@@ -104,9 +106,16 @@ enum refusal auth_step(struct login *l, const struct auth_keys *k);
 /* Must this peer authenticate, can it? */
 enum refusal auth_need(struct login *l);
 
+/* login_delay.c: counts a wrong secret; how long its answer waits, ms.  Any
+ * thread. */
+unsigned login_delay(const struct sockaddr *from, const char *initiator,
+		     uint64_t now_ms);
+
 /* login_refuse.c: answers with the reason's status, logs and remembers it, and
  * closes the connection.  bhs NULL: without an answer. */
 void login_refuse(struct conn *c, const union bhs *bhs, enum refusal why);
+/* Sends the answer that was held back. */
+void login_refuse_now(struct conn *c);
 enum refusal refusal_of_status(uint16_t status);
 
 #endif

@@ -79,7 +79,11 @@ static const struct refusal_row rows[REFUSALS] = {
 		"let the initiator offer MD5, SHA1, SHA-256 or SHA3-256" },
 	[REFUSE_MUTUAL] = { LOGIN_AUTH_FAILED,
 		"initiator asks for mutual CHAP, which is not set up",
-		"turn mutual CHAP off on the initiator" },
+		"lunadm chap set TARGET USER --mutual NAME, or mutual CHAP "
+		"off on the initiator" },
+	[REFUSE_REFLECTION] = { LOGIN_AUTH_FAILED,
+		"initiator sent our own CHAP challenge back",
+		"find out who that is: it does not know the secret" },
 	[REFUSE_AUTH_ORDER] = { LOGIN_AUTH_FAILED,
 		"CHAP keys out of order", INITIATOR_FAULT },
 	[REFUSE_RESPONSE] = { LOGIN_AUTH_FAILED,
@@ -104,11 +108,11 @@ static const struct refusal_row rows[REFUSALS] = {
 		"internal error", "look at the log" },
 };
 
-/* The ring: one for all workers. */
+/* One list for all workers; the latest is the last. */
 static struct {
 	pthread_mutex_t		lock;
 	struct login_refusal	last[LOGIN_REFUSALS];
-	unsigned		n;	/* refusals so far */
+	unsigned		n;
 } refused = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 enum refusal refusal_of_status(uint16_t status)
@@ -139,25 +143,55 @@ enum refusal refusal_of_status(uint16_t status)
 	}
 }
 
-static void remember(const struct login *l, const struct refusal_row *row,
-		     const char *address)
+static size_t host_len(const char *address)
 {
-	struct login_refusal *r;
-	struct timespec now;
+	const char *port = strrchr(address, ':');
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	pthread_mutex_lock(&refused.lock);
-	r = &refused.last[refused.n++ % LOGIN_REFUSALS];
-	*r = (struct login_refusal){
-		.time	= (uint64_t)now.tv_sec,
+	return port ? (size_t)(port - address) : strlen(address);
+}
+
+static bool same_refusal(const struct login_refusal *a,
+			 const struct login_refusal *b)
+{
+	size_t n = host_len(a->address);
+
+	return a->reason == b->reason && n == host_len(b->address) &&
+	       !memcmp(a->address, b->address, n) &&
+	       !strcmp(a->initiator, b->initiator) &&
+	       !strcmp(a->target, b->target);
+}
+
+/* How often the same was refused. */
+static unsigned remember(const struct login *l, const struct refusal_row *row,
+			 const char *address)
+{
+	struct login_refusal now = {
 		.status	= row->status,
 		.reason	= row->reason,
 		.remedy	= row->remedy,
+		.count	= 1,
 	};
-	memcpy(r->initiator, l->initiator, sizeof(r->initiator));
-	memcpy(r->target, l->target, sizeof(r->target));
-	memcpy(r->address, address, strnlen(address, ADDR_TEXT - 1));
+	unsigned i;
+
+	now.time = (uint64_t)time(NULL);
+	memcpy(now.initiator, l->initiator, sizeof(now.initiator));
+	memcpy(now.target, l->target, sizeof(now.target));
+	memcpy(now.address, address, strnlen(address, ADDR_TEXT - 1));
+	pthread_mutex_lock(&refused.lock);
+	for (i = 0; i < refused.n && !same_refusal(&refused.last[i], &now); )
+		i++;
+	if (i < refused.n)
+		now.count += refused.last[i].count;
+	else if (refused.n < LOGIN_REFUSALS)
+		refused.n++;
+	else
+		i = 0;
+	/* the latest is the last one */
+	memmove(&refused.last[i], &refused.last[i + 1],
+		(refused.n - 1 - i) * sizeof(refused.last[0]));
+	refused.last[refused.n - 1] = now;
 	pthread_mutex_unlock(&refused.lock);
+	return now.count;
 }
 
 void login_refusals(void (*fn)(void *arg, const struct login_refusal *r),
@@ -166,9 +200,8 @@ void login_refusals(void (*fn)(void *arg, const struct login_refusal *r),
 	unsigned i;
 
 	pthread_mutex_lock(&refused.lock);
-	i = refused.n > LOGIN_REFUSALS ? refused.n - LOGIN_REFUSALS : 0;
-	for (; i < refused.n; i++)
-		fn(arg, &refused.last[i % LOGIN_REFUSALS]);
+	for (i = 0; i < refused.n; i++)
+		fn(arg, &refused.last[i]);
 	pthread_mutex_unlock(&refused.lock);
 }
 
@@ -192,20 +225,56 @@ static bool send_refusal(struct conn *c, const union bhs *bhs, uint16_t status)
 	return true;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* What is repeated is told each time that its number has doubled. */
+static void tell(const struct login *l, const struct refusal_row *row,
+		 const char *address)
+{
+	unsigned count = remember(l, row, address);
+
+	if (count & (count - 1))
+		return;
+	log_peer("login of %s (%s) to %s refused (%u), status %04x: %s; %s",
+		 l->initiator[0] ? l->initiator : "an unnamed initiator",
+		 address, l->target[0] ? l->target : "no target", count,
+		 row->status, row->reason, row->remedy);
+}
+
 void login_refuse(struct conn *c, const union bhs *bhs, enum refusal why)
 {
+	const struct sockaddr *from = (const struct sockaddr *)&c->remote;
 	const struct refusal_row *row = &rows[why];
 	struct login *l = c->login;
 	char address[ADDR_TEXT];
 
 	l->refused = true;
-	addr_text((const struct sockaddr *)&c->remote, address);
-	remember(l, row, address);
-	log_peer("login of %s (%s) to %s refused, status %04x: %s; %s",
-		 l->initiator[0] ? l->initiator : "an unnamed initiator",
-		 address, l->target[0] ? l->target : "no target", row->status,
-		 row->reason, row->remedy);
-	if (bhs && send_refusal(c, bhs, row->status))
+	tell(l, row, addr_text(from, address));
+	if (why == REFUSE_RESPONSE || why == REFUSE_REFLECTION) {
+		l->held_back = why;
+		etimer_start(c->worker->engine, &c->timer,
+			     login_delay(from, l->initiator, now_ms()));
+	} else if (bhs && send_refusal(c, bhs, row->status)) {
+		conn_close_after_send(c, row->reason);
+	} else {
+		conn_close(c, row->reason);
+	}
+}
+
+void login_refuse_now(struct conn *c)
+{
+	union bhs bhs = { .login_request = c->login->first };
+	const struct refusal_row *row = &rows[c->login->held_back];
+
+	c->login->held_back = REFUSE_NOT;
+	etimer_start(c->worker->engine, &c->timer, LOGIN_SECONDS * 1000);
+	if (send_refusal(c, &bhs, row->status))
 		conn_close_after_send(c, row->reason);
 	else
 		conn_close(c, row->reason);

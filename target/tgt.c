@@ -88,6 +88,20 @@ enum tgt_verdict tgt_check(const char *iqn, const struct tgt_peer *peer)
 	return verdict;
 }
 
+static void copy_user(const struct conf_user *user, struct chap_user *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	snprintf(ret->name, sizeof(ret->name), "%s", user->user);
+	memcpy(ret->secret, user->secret, user->secret_len);
+	ret->secret_len = user->secret_len;
+	if (!user->mutual_user)
+		return;
+	snprintf(ret->mutual_name, sizeof(ret->mutual_name), "%s",
+		 user->mutual_user);
+	memcpy(ret->mutual_secret, user->mutual_secret, user->mutual_len);
+	ret->mutual_len = user->mutual_len;
+}
+
 static int copy_users(const struct conf_user *users, unsigned n,
 		      const char *initiator, struct chap_user *ret)
 {
@@ -98,13 +112,7 @@ static int copy_users(const struct conf_user *users, unsigned n,
 		if (users[i].initiator &&
 		    !pattern_match(users[i].initiator, initiator))
 			continue;
-		memset(&ret[count], 0, sizeof(ret[count]));
-		memcpy(ret[count].name, users[i].user,
-		       MIN(strlen(users[i].user), (size_t)CHAP_NAME_MAX - 1));
-		memcpy(ret[count].secret, users[i].secret,
-		       users[i].secret_len);
-		ret[count].secret_len = users[i].secret_len;
-		count++;
+		copy_user(&users[i], &ret[count++]);
 	}
 	return n && !count ? -ENOENT : count;
 }

@@ -37,12 +37,18 @@ enum tgt_verdict tgt_check(const char *iqn, const struct tgt_peer *peer);
 
 #define CHAP_NAME_MAX	512
 #define CHAP_SECRET_MAX	256
+#define CHAP_SECRET_MIN	12	/* RFC 7143 9.2.1; we cannot see IPsec */
 #define CHAP_USERS_MAX	16
 
 struct chap_user {
 	char	 name[CHAP_NAME_MAX];
 	uint8_t	 secret[CHAP_SECRET_MAX];
 	uint16_t secret_len;
+	/* what the target says of itself when it is asked to; length 0: it
+	 * must not be asked */
+	char	 mutual_name[CHAP_NAME_MAX];
+	uint8_t	 mutual_secret[CHAP_SECRET_MAX];
+	uint16_t mutual_len;
 };
 
 /*

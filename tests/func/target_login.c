@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who gets in and who does not: discovery, names, rules, CHAP, digests, portals
- * and several sessions at once.
+ * Who gets in and who does not: discovery, names, rules, digests, portals and
+ * several sessions at once.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/lib/ini.h"
@@ -17,8 +16,6 @@
 #define OPEN	"iqn.2026-11.example.test:open"
 #define CLOSED	"iqn.2026-11.example.test:closed"
 #define PICKY	"iqn.2026-11.example.test:picky"
-#define SECRET	"iqn.2026-11.example.test:secret"
-#define PASSWORD "a-secret-of-18-chr"
 
 static struct daemon *d;
 
@@ -114,49 +111,6 @@ START_TEST(a_disabled_target_is_unavailable_until_it_is_enabled)
 	ck_assert_int_eq(login_status_of(d, .target = OPEN), LOGIN_UNAVAILABLE);
 	adm_ok(d, "target enable %s", OPEN);
 	ck_assert_int_eq(login_status_of(d, .target = OPEN), LOGIN_SUCCESS);
-}
-END_TEST
-
-START_TEST(chap_takes_the_right_secret_with_every_algorithm)
-{
-	int a;
-
-	for (a = 5; a <= 8; a++)
-		ck_assert_int_eq(login_status_of(d, .target = SECRET,
-			.user = "esx", .secret = PASSWORD, .algorithm = a),
-			LOGIN_SUCCESS);
-}
-END_TEST
-
-START_TEST(chap_refuses_the_wrong_secret_with_every_algorithm)
-{
-	int a;
-
-	for (a = 5; a <= 8; a++)
-		ck_assert_int_eq(login_status_of(d, .target = SECRET,
-			.user = "esx", .secret = PASSWORD "x", .algorithm = a),
-			LOGIN_AUTH_FAILED);
-	ck_assert_int_eq(login_status_of(d, .target = SECRET, .user = "else",
-		.secret = PASSWORD), LOGIN_AUTH_FAILED);
-}
-END_TEST
-
-START_TEST(chap_cannot_be_left_out_where_it_is_asked_for)
-{
-	ck_assert_int_eq(login_status_of(d, .target = SECRET),
-			 LOGIN_AUTH_FAILED);
-}
-END_TEST
-
-START_TEST(libiscsi_authenticates_by_chap)
-{
-	struct ini *i = ini_open(d, .target = SECRET, .user = "esx",
-				 .password = PASSWORD);
-
-	ck_assert_msg(i != NULL, "%s", ini_error());
-	ini_logout(i);
-	ck_assert(!ini_open(d, .target = SECRET, .user = "esx",
-			    .password = "wrong-wrong-wrong"));
 }
 END_TEST
 
@@ -300,21 +254,9 @@ END_TEST
 
 static int prepare(void)
 {
-	char path[200];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/secret", d->dir);
-	f = fopen(path, "we");
-	if (!f)
-		return -1;
-	fputs(PASSWORD, f);
-	fclose(f);
-	chmod(path, 0600);
 	return adm_target(d, OPEN) || adm(d, "target create %s", CLOSED) ||
 	       adm(d, "target create %s", PICKY) ||
 	       adm(d, "acl allow %s iqn.1998-01.com.vmware:*", PICKY) ||
-	       adm_target(d, SECRET) ||
-	       adm(d, "chap set %s esx --secret-file %s", SECRET, path) ||
 	       adm_lun(d, OPEN, 0, "vol", "--size 64M");
 }
 
@@ -336,10 +278,6 @@ int main(void)
 		a_refused_login_is_remembered_with_reason_and_remedy);
 	tcase_add_test(tc,
 		a_disabled_target_is_unavailable_until_it_is_enabled);
-	tcase_add_test(tc, chap_takes_the_right_secret_with_every_algorithm);
-	tcase_add_test(tc, chap_refuses_the_wrong_secret_with_every_algorithm);
-	tcase_add_test(tc, chap_cannot_be_left_out_where_it_is_asked_for);
-	tcase_add_test(tc, libiscsi_authenticates_by_chap);
 	tcase_add_test(tc, digests_work_in_every_combination);
 	tcase_add_test(tc, libiscsi_negotiates_header_digests);
 	tcase_add_test(tc, a_portal_added_live_serves_ipv6);

@@ -110,6 +110,9 @@ static int open_session(struct opening *s, struct daemon *d,
 			  __atomic_fetch_add(&next_isid, 1, __ATOMIC_RELAXED));
 	if (o->user)
 		iscsi_set_initiator_username_pwd(c, o->user, o->password);
+	if (o->target_user)
+		iscsi_set_target_username_pwd(c, o->target_user,
+					      o->target_password);
 	if (iscsi_connect_async(c, o->portal ? o->portal : d->portal,
 				step_done, &s->connect) ||
 	    step_wait(&s->ini, &s->connect, DEADLINE_MS))

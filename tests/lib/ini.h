@@ -27,6 +27,7 @@ struct ini_options {
 	const char	*portal;	/* NULL: the daemon's */
 	uint32_t	 isid;		/* 0: a new one each time */
 	const char	*user, *password;
+	const char	*target_user, *target_password;	/* mutual CHAP */
 	enum iscsi_header_digest digest;
 	bool		 no_immediate, initial_r2t, discovery;
 };

@@ -37,6 +37,7 @@ struct raw_options {
 	const char	*target;	/* NULL: discovery */
 	const char	*initiator;	/* NULL: HOST */
 	const char	*user, *secret;
+	const char	*challenge;	/* CHAP_C of ours; "": theirs sent back */
 	int		 algorithm;	/* CHAP_A: 5 MD5, 6, 7, 8; 0 is 5 */
 	bool		 header_digest, data_digest;
 	const char	*keys;		/* more, "KEY=VALUE\n" each */

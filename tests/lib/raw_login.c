@@ -152,6 +152,11 @@ static int authenticate(struct login *l)
 		return -1;
 	add(l, "CHAP_N", l->o->user);
 	add(l, "CHAP_R", text);
+	if (l->o->challenge) {
+		add(l, "CHAP_I", "42");
+		add(l, "CHAP_C", l->o->challenge[0] ? l->o->challenge :
+						      raw_key(l->r, "CHAP_C"));
+	}
 	return turn(l, STAGE_SECURITY, STAGE_OPERATIONAL);
 }
 

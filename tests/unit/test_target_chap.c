@@ -212,6 +212,90 @@ START_TEST(decoding_knows_where_the_memory_ends)
 }
 END_TEST
 
+/* The target's own secret is "secretsecret", so its answer to the known
+ * challenge is the known one. */
+static int ask_back(const char *id, const char *challenge, struct text *t)
+{
+	struct chap ours = chap;
+
+	ours.challenge[0]++;
+	snprintf(user.mutual_name, sizeof(user.mutual_name), "target");
+	memcpy(user.mutual_secret, "secretsecret", 12);
+	user.mutual_len = 12;
+	return chap_answer(&ours, &user, id, challenge, t);
+}
+
+START_TEST(target_answers_a_challenge_by_its_own_name_and_secret)
+{
+	char mem[256], wanted[256];
+	struct text t = { .p = mem, .room = sizeof(mem) };
+	size_t n;
+
+	use(_i);
+	ck_assert_int_eq(ask_back("42", known[_i].len == 16 ?
+		"0x0102030405060708090a0b0c0d0e0f10" : known[_i].len == 20 ?
+		"0x0102030405060708090a0b0c0d0e0f1011121314" :
+		"0bAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=", &t), 0);
+	n = (size_t)snprintf(wanted, sizeof(wanted), "CHAP_N=target%cCHAP_R=%s",
+			     0, response(_i)) + 1;
+	ck_assert_uint_eq(t.len, n);
+	ck_assert_mem_eq(mem, wanted, n);
+}
+END_TEST
+
+START_TEST(challenge_that_is_our_own_is_not_answered)
+{
+	char mem[256];
+	struct text t = { .p = mem, .room = sizeof(mem) };
+
+	ck_assert_int_eq(ask_back("42", "0x0202030405060708090a0b0c0d0e0f10",
+				  &t), -EPERM);
+	ck_assert_int_eq(ask_back("7", "0bAgIDBAUGBwgJCgsMDQ4PEA==", &t),
+			 -EPERM);
+	ck_assert_uint_eq(t.len, 0);
+}
+END_TEST
+
+START_TEST(malformed_challenges_are_not_answered)
+{
+	static const char *const bad[][2] = {
+		{ "256", "0x01" }, { "", "0x01" }, { "-1", "0x01" },
+		{ "x", "0x01" }, { "1", "" }, { "1", "0x" }, { "1", "01" },
+		{ "1", "0b=" }, { "1", "0xgg" },
+	};
+	char mem[256];
+	struct text t = { .p = mem, .room = sizeof(mem) };
+	char large[2 * CHAP_CHALLENGE_MAX + 5] = "0x";
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		ck_assert_int_eq(ask_back(bad[i][0], bad[i][1], &t), -EINVAL);
+	memset(large + 2, '1', sizeof(large) - 3);
+	ck_assert_int_eq(ask_back("1", large, &t), -EINVAL);
+	large[2 + 2 * CHAP_CHALLENGE_MAX] = '\0';
+	ck_assert_int_eq(ask_back("1", large, &t), 0);
+}
+END_TEST
+
+START_TEST(secret_in_hexadecimal_stands_for_its_bytes_and_for_itself)
+{
+	uint8_t digest[64];
+	char text[80] = "0x";
+	int i;
+
+	user.secret_len = 26;
+	memcpy(user.secret, "0x736563726574736563726574", 26);
+	ck_assert(chap_verify(&chap, &user, 1, "esx", response(0)));
+	chap_digest(&chap, user.secret, user.secret_len, digest);
+	for (i = 0; i < 16; i++)
+		snprintf(text + 2 + 2 * i, 3, "%02x", digest[i]);
+	ck_assert(chap_verify(&chap, &user, 1, "esx", text));
+	/* too few bytes to be meant so */
+	user.secret_len = 24;
+	ck_assert(!chap_verify(&chap, &user, 1, "esx", response(0)));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("chap");
@@ -230,5 +314,11 @@ int main(void)
 	tcase_add_test(tc, challenges_are_long_and_never_the_same);
 	tcase_add_test(tc, offer_says_algorithm_identifier_and_challenge);
 	tcase_add_test(tc, decoding_knows_where_the_memory_ends);
+	tcase_add_loop_test(tc,
+		target_answers_a_challenge_by_its_own_name_and_secret, 0, n);
+	tcase_add_test(tc, challenge_that_is_our_own_is_not_answered);
+	tcase_add_test(tc, malformed_challenges_are_not_answered);
+	tcase_add_test(tc,
+		secret_in_hexadecimal_stands_for_its_bytes_and_for_itself);
 	return unit_run("chap", tc);
 }

@@ -235,6 +235,34 @@ START_TEST(a_short_secret_is_refused)
 }
 END_TEST
 
+START_TEST(mutual_secret_is_another_one_and_has_a_name)
+{
+	char dir[] = "/tmp/lund-unit.XXXXXX", path[64];
+	static const char *const docs[] = {
+		"\"mutual-user\": \"m\", \"mutual-secret-file\": \"s\"",
+		"\"mutual-user\": \"m\"", "\"mutual-secret-file\": \"s\"",
+	};
+	static const char *const wanted[] = { "must differ", "go together",
+					      "go together" };
+	char text[256];
+	FILE *f;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/s", dir);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	fputs("secretsecret", f);
+	fclose(f);
+	snprintf(text, sizeof(text), "{\"discovery\": {\"chap\": {\"user\": "
+		 "\"u\", \"secret-file\": \"s\", %s}}}", docs[_i]);
+	read_text(text, dir);
+	unlink(path);
+	rmdir(dir);
+	ck_assert_ptr_null(conf);
+	ck_assert_msg(strstr(faults.text[0], wanted[_i]), "%s", faults.text[0]);
+}
+END_TEST
+
 START_TEST(portals_of_the_command_line_replace_the_documents)
 {
 	json_t *doc = json_pack("{s:[s]}", "portals", "1.2.3.4");
@@ -307,6 +335,8 @@ int main(void)
 	tcase_add_test(tc, a_flood_of_faults_is_bounded);
 	tcase_add_test(tc, a_secret_is_its_file_without_the_end_of_the_line);
 	tcase_add_test(tc, a_short_secret_is_refused);
+	tcase_add_loop_test(tc, mutual_secret_is_another_one_and_has_a_name,
+			    0, 3);
 	tcase_add_test(tc, portals_of_the_command_line_replace_the_documents);
 	tcase_add_test(tc, names_follow_the_standard);
 	tcase_add_test(tc, patterns_know_stars_and_question_marks);

@@ -362,68 +362,6 @@ START_TEST(operational_key_in_the_security_stage_is_refused)
 }
 END_TEST
 
-/* ---- what is remembered ------------------------------------------------ */
-
-static struct login_refusal last_refusal;
-static unsigned nrefusals;
-
-static void take_refusal(void *arg, const struct login_refusal *r)
-{
-	(void)arg;
-	last_refusal = *r;
-	nrefusals++;
-}
-
-START_TEST(refusals_are_remembered_up_to_a_number)
-{
-	unsigned i;
-
-	fake.verdict = TGT_NOT_ALLOWED;
-	for (i = 0; i < LOGIN_REFUSALS + 5; i++) {
-		SAY(OPERATIONAL | TO_FULL, NAMES);
-		fake_teardown();
-		login_init(&fake_conn);
-	}
-	login_refusals(take_refusal, NULL);
-	ck_assert_uint_eq(nrefusals, LOGIN_REFUSALS);
-	ck_assert_str_eq(last_refusal.initiator, "iqn.2026-11.example:host");
-	ck_assert_str_eq(last_refusal.target, "iqn.2026-11.example:disk");
-	ck_assert_str_eq(last_refusal.address, "192.0.2.9:50000");
-	ck_assert_uint_eq(last_refusal.status, LOGIN_FORBIDDEN);
-	ck_assert_ptr_nonnull(last_refusal.remedy);
-}
-END_TEST
-
-START_TEST(requests_after_a_refusal_are_not_answered)
-{
-	SAY(OPERATIONAL | TO_FULL, "x");
-	ck_assert_uint_eq(fake.sent, 1);
-	SAY(OPERATIONAL | TO_FULL, NAMES);
-	ck_assert_uint_eq(fake.sent, 1);
-}
-END_TEST
-
-START_TEST(other_requests_during_login_are_refused)
-{
-	union bhs bhs;
-
-	memset(&bhs, 0, sizeof(bhs));
-	bhs.any.opcode = OP_SCSI_COMMAND;
-	bhs.any.itt = be32_of(5);
-	login_refuse_request(&fake_conn, &bhs);
-	expect_refusal(LOGIN_INVALID_REQUEST);
-	ck_assert_uint_eq(be32_get(fake.bhs.any.itt), 5);
-}
-END_TEST
-
-START_TEST(login_after_login_is_rejected)
-{
-	SAY(OPERATIONAL | TO_FULL, NAMES);
-	SAY(OPERATIONAL | TO_FULL, NAMES);
-	ck_assert_int_eq(fake.rejected, REJECT_PROTOCOL);
-}
-END_TEST
-
 static void add_stages(TCase *tc)
 {
 	tcase_add_test(tc, login_in_one_request_gives_a_session);
@@ -459,10 +397,6 @@ static void add_text(TCase *tc)
 	tcase_add_test(tc, answer_that_grows_too_long_ends_the_login);
 	tcase_add_test(tc, too_many_keys_are_refused);
 	tcase_add_test(tc, operational_key_in_the_security_stage_is_refused);
-	tcase_add_test(tc, refusals_are_remembered_up_to_a_number);
-	tcase_add_test(tc, requests_after_a_refusal_are_not_answered);
-	tcase_add_test(tc, other_requests_during_login_are_refused);
-	tcase_add_test(tc, login_after_login_is_rejected);
 }
 
 int main(void)

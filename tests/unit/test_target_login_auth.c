@@ -12,6 +12,15 @@ static void need_chap(void)
 	};
 }
 
+/* A refusal after a wrong secret is held back for a while. */
+static void answer_comes(void)
+{
+	ck_assert(!fake.closing && !fake.closed);
+	ck_assert_uint_ge(fake_conn.timer.due, 100);
+	ck_assert_uint_le(fake_conn.timer.due, 5000);
+	fake_conn.timer.fire(&fake_conn.timer);
+}
+
 /* The value of a key in the last answer. */
 static const char *value_of(const char *key)
 {
@@ -84,6 +93,7 @@ START_TEST(chap_refuses_a_wrong_secret)
 	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
 	answer_challenge(_i ? "root" : "esx",
 			 _i ? "a secret secret" : "b secret secret", "", 0);
+	answer_comes();
 	expect_refusal(LOGIN_AUTH_FAILED);
 }
 END_TEST
@@ -96,6 +106,78 @@ START_TEST(chap_refuses_mutual_authentication_that_is_not_set_up)
 	need_chap();
 	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
 	answer_challenge("esx", "a secret secret", mutual, sizeof(mutual));
+	expect_refusal(LOGIN_AUTH_FAILED);
+}
+END_TEST
+
+static void need_mutual(void)
+{
+	need_chap();
+	memcpy(fake.users[0].mutual_name, "disk", 5);
+	memcpy(fake.users[0].mutual_secret, "secretsecret", 12);
+	fake.users[0].mutual_len = 12;
+	SAY(SECURITY, NAMES "AuthMethod=CHAP\0CHAP_A=5\0");
+}
+
+START_TEST(mutual_chap_proves_the_target_to_the_initiator)
+{
+	static const char mutual[] = "CHAP_I=42\0CHAP_C=0x"
+		"0102030405060708090a0b0c0d0e0f10";
+
+	need_mutual();
+	answer_challenge("esx", "a secret secret", mutual, sizeof(mutual));
+	ck_assert(fake_said("CHAP_N=disk"));
+	ck_assert(fake_said("CHAP_R=0xf1e0f843607477a0605c5a874f334c82"));
+	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
+	SAY(OPERATIONAL | TO_FULL, "");
+	ck_assert(fake.logged_in);
+}
+END_TEST
+
+START_TEST(mutual_chap_is_the_initiators_choice)
+{
+	need_mutual();
+	answer_challenge("esx", "a secret secret", "", 0);
+	ck_assert_uint_eq(flags_sent(), SECURITY | TO_OPERATIONAL);
+	ck_assert_uint_eq(fake.len, 0);
+}
+END_TEST
+
+START_TEST(target_proves_nothing_to_who_has_proven_nothing)
+{
+	static const char mutual[] = "CHAP_I=42\0CHAP_C=0x"
+		"0102030405060708090a0b0c0d0e0f10";
+
+	need_mutual();
+	answer_challenge("esx", "b secret secret", mutual, sizeof(mutual));
+	answer_comes();
+	expect_refusal(LOGIN_AUTH_FAILED);
+	ck_assert_uint_eq(fake.len, 0);
+}
+END_TEST
+
+START_TEST(our_own_challenge_sent_back_is_refused)
+{
+	char mutual[256];
+	int n;
+
+	need_mutual();
+	n = snprintf(mutual, sizeof(mutual), "CHAP_I=%s%cCHAP_C=%s",
+		     value_of("CHAP_I"), 0, value_of("CHAP_C"));
+	answer_challenge("esx", "a secret secret", mutual, (size_t)n + 1);
+	answer_comes();
+	expect_refusal(LOGIN_AUTH_FAILED);
+	ck_assert_uint_eq(fake.len, 0);
+}
+END_TEST
+
+START_TEST(half_a_challenge_is_refused)
+{
+	static const char *const half[] = { "CHAP_I=1", "CHAP_C=0x01" };
+
+	need_mutual();
+	answer_challenge("esx", "a secret secret", half[_i],
+			 strlen(half[_i]) + 1);
 	expect_refusal(LOGIN_AUTH_FAILED);
 }
 END_TEST
@@ -186,6 +268,11 @@ int main(void)
 	tcase_add_loop_test(tc, chap_refuses_a_wrong_secret, 0, 2);
 	tcase_add_test(tc,
 		       chap_refuses_mutual_authentication_that_is_not_set_up);
+	tcase_add_test(tc, mutual_chap_proves_the_target_to_the_initiator);
+	tcase_add_test(tc, mutual_chap_is_the_initiators_choice);
+	tcase_add_test(tc, target_proves_nothing_to_who_has_proven_nothing);
+	tcase_add_test(tc, our_own_challenge_sent_back_is_refused);
+	tcase_add_loop_test(tc, half_a_challenge_is_refused, 0, 2);
 	tcase_add_loop_test(tc, there_is_no_way_around_chap, 0,
 			    (int)ARRAY_SIZE(ways_around_chap));
 	tcase_add_test(tc, users_that_come_during_login_count);
