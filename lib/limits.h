@@ -33,11 +33,22 @@
 #define FIRST_BURST		(256u << 10)
 #define MAX_OUTSTANDING_R2T	4
 
+/* Bytes beside PDUs that wait for their CmdSN's turn, of a session: with one
+ * connection only an odd initiator sends out of order. */
+#define CMDSN_HELD_MAX		(1u << 20)
+
+/* ABORT TASK of a CmdSN that is not longer ago is answered as done: ESXi resets
+ * the logical unit when it hears that a task which it knows never was. */
+#define ENDED_CMDSNS		2048
+
 /* Login: PDUs of one stage, bytes of keys in all, seconds: a host needs about
  * six, 4 KiB and under one second. */
 #define LOGIN_PDUS_MAX		16
 #define LOGIN_TEXT_MAX		(16u << 10)
 #define LOGIN_SECONDS		30
+
+/* Keys in one Login Request: RFC 7143 has 35, the rest are makers' own. */
+#define LOGIN_KEYS_MAX		256
 
 /* The answer to a wrong secret waits so much longer with each one (ms), up to
  * what hosts wait for (ESXi: 5 s); addresses and names remembered, for so long
@@ -71,7 +82,24 @@
 #define MAX_LUNS		1024
 #define LUN_MAX			16383
 
-/* Blocking threads of a volume. */
+/* Target ports of a logical unit that REPORT TARGET PORT GROUPS tells: the
+ * TARGET PORT COUNT field is one byte. */
+#define LU_PORTS		255u
+
+/* Commands of a session that came back wait so long for the dead one's to end
+ * before they are answered BUSY: hosts try again sooner than they give up. */
+#define REINSTATE_MS		5000
+
+/* EXTENDED COPY: what RECEIVE COPY OPERATING PARAMETERS and the VPD page say.
+ * ESXi sends 2 CSCDs and one segment; segments as long as a host may wait for.
+ * An entry of the results is kept for so many nanoseconds. */
+#define XCOPY_CSCDS		8
+#define XCOPY_SEGMENTS		64
+#define XCOPY_SEGMENT_MAX	(256u << 20)	/* bytes */
+#define XCOPY_CONCURRENT	64		/* copies with a list identifier */
+#define XCOPY_RESULT_NS		(60 * (uint64_t)1000000000)
+
+/* Blocking threads of a volume: a hung one stalls itself and nothing else. */
 #define VOLUME_THREADS		4
 
 /* Workers of io-wq per ring, and the requests of one volume that may take one:
@@ -86,5 +114,11 @@
 
 /* A degraded volume is tried again after this many milliseconds. */
 #define VOLUME_RETRY_MS		2000
+
+/* Clients of the control socket, a line of theirs (bytes: a configuration of
+ * 10,000 LUNs), and how long one may take to read an answer. */
+#define CONTROL_CLIENTS		64
+#define CONTROL_LINE_MAX	(4u << 20)
+#define CONTROL_SEND_SECONDS	30
 
 #endif

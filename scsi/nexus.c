@@ -10,8 +10,6 @@
 
 #include "scsi/scsi_int.h"
 
-#define GATE_MS 5000
-
 /* Reinstatement: waits on all workers for the commands of the predecessor.
  * It is made with the I_T_L nexus, so that it cannot fail when it is needed,
  * and frees itself; itl is NULL when the I_T_L nexus did not live that long. */
@@ -367,7 +365,7 @@ void nexus_succeed(struct nexus *n, uint64_t old_id)
 
 		assert(itl->gate && !itl->gated && !itl->commands);
 		itl->gated = true;
-		etimer_start(n->engine, &itl->gate_timer, GATE_MS);
+		etimer_start(n->engine, &itl->gate_timer, REINSTATE_MS);
 		f = itl->gate->fence;
 		f->engine = n->engine;
 		f->match = fence_match_nexus;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The command table: every command that we implement, once.  cmd.c reads its
- * checks from here, rsoc.c prints it (CDB USAGE DATA).  The commands that matter
- * for speed come first.
+ * checks from here, rsoc.c prints it (CDB USAGE DATA).  The commands that
+ * matter for speed come first.
  */
 
 #include "scsi/scsi_int.h"

@@ -139,13 +139,9 @@ struct sense_detail {
 	uint16_t	 progress;
 };
 
-/* EXTENDED COPY: what RECEIVE COPY OPERATING PARAMETERS and the VPD page say.
- * Descriptors in all, bytes: so many CSCDs and segments of the longer kind. */
-#define XCOPY_CSCDS	8
-#define XCOPY_SEGMENTS	64
+/* EXTENDED COPY, descriptors in all: bytes of so many CSCDs and segments of the
+ * longer kind. */
 #define XCOPY_LIST_MAX	(XCOPY_CSCDS * 32 + XCOPY_SEGMENTS * 32)
-#define XCOPY_SEGMENT_MAX (256u << 20)	/* bytes */
-#define XCOPY_CONCURRENT 64		/* copies with a list identifier */
 
 /* What the handlers of compound commands keep between their steps. */
 struct rw_state {
@@ -416,7 +412,6 @@ void lu_set_online(struct lu *lu);
 void lu_set_threshold(struct lu *lu, unsigned percent);
 /* The relative target port identifiers of all target ports that serve lu (at
  * most LU_PORTS are told), for REPORT TARGET PORT GROUPS.  Main. */
-#define LU_PORTS 255u
 void lu_set_ports(struct lu *lu, const uint16_t *rtpi, unsigned n);
 /* Shrinking is the caller's decision. */
 void lu_resize(struct lu *lu, uint64_t size, lu_done *done, void *arg);

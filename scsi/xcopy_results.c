@@ -4,16 +4,15 @@
  * What an initiator may ask about copies (SPC-4, RECEIVE COPY RESULTS and its
  * service actions): what the copy manager can do, and how the copies with a
  * list identifier went.  An I_T nexus' table is made with its first such copy;
- * an entry goes when it was read, after 60 seconds, or when its place is needed.
+ * an entry goes when it was read, after a minute, or when its place is needed.
  */
 
 #include <stdlib.h>
 
 #include "scsi/io_int.h"
 
-#define KEEP_NS (60 * (uint64_t)1000000000)
-
-enum copy_status { COPY_RUNS, COPY_DONE, COPY_ERROR };	/* COPY MANAGER STATUS */
+/* COPY MANAGER STATUS */
+enum copy_status { COPY_RUNS, COPY_DONE, COPY_ERROR };
 
 struct copy_result {
 	const struct scsi_cmd *cmd;	/* that runs, or NULL */
@@ -44,7 +43,7 @@ static struct copy_result *find(struct nexus *n, uint8_t list_id)
 	unsigned i;
 
 	for (i = 0; c && i < XCOPY_CONCURRENT; i++, c++) {
-		if (!c->cmd && kept(c) && now - c->ended >= KEEP_NS)
+		if (!c->cmd && kept(c) && now - c->ended >= XCOPY_RESULT_NS)
 			forget(c);
 		if (kept(c) && c->list_id == list_id)
 			found = c;

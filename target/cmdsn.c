@@ -89,16 +89,21 @@ static struct held *held_new(uint32_t cmd_sn, const struct pdu_in *p)
 
 static void hold(struct conn *c, const struct pdu_op *op, struct pdu_in *p)
 {
-	struct held *h = held_new(be32_get(p->bhs->request.cmd_sn), p);
+	struct session *s = c->session;
+	uint32_t n = p->data ? p->data_len : 0;
+	struct held *h = NULL;
 
+	if (n <= CMDSN_HELD_MAX - s->held_bytes)
+		h = held_new(be32_get(p->bhs->request.cmd_sn), p);
 	if (!h) {
-		conn_close(c, "out of memory");
+		conn_close(c, "too much before its turn");
 		return;
 	}
+	s->held_bytes += n;
 	h->op = op;
 	if (h->task)
 		h->task->held = true;
-	held_insert(c->session, h);
+	held_insert(s, h);
 }
 
 void cmdsn_take(struct conn *c, const struct pdu_op *op, struct pdu_in *p)
@@ -153,6 +158,7 @@ void cmdsn_run(struct session *s)
 		if (h->cmd_sn != s->exp_cmd_sn)
 			break;
 		list_del(&h->link);
+		s->held_bytes -= h->data_len;
 		s->exp_cmd_sn++;
 		held_run(c, h);
 	}
@@ -194,4 +200,5 @@ void cmdsn_drop_all(struct session *s)
 			h->task->held = false;
 		free(h);
 	}
+	s->held_bytes = 0;
 }

@@ -17,16 +17,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/limits.h"
 #include "lib/list.h"
 #include "lib/log.h"
 #include "target/control_int.h"
 #include "target/state.h"
 #include "target/worker.h"
 
-#define CLIENTS_MAX	64
 #define LINE_FIRST	(4u << 10)	/* bytes of room at first */
-#define LINE_MAX_	(4u << 20)	/* a configuration of 10,000 LUNs */
-#define SEND_SECONDS	30		/* a slower reader is dropped */
 #define ACCEPT_PAUSE_MS	100
 
 struct client {
@@ -138,7 +136,7 @@ static void answered(struct ctl_call *call, char *line)
 		.len = n, .done = send_done,
 	};
 	c->sending = true;
-	etimer_start(scsi_host.main, &c->slow, SEND_SECONDS * 1000);
+	etimer_start(scsi_host.main, &c->slow, CONTROL_SEND_SECONDS * 1000);
 	engine_submit(scsi_host.main, &c->send);
 }
 
@@ -179,7 +177,7 @@ static void take_line(struct client *c, size_t len)
 static bool grow(struct client *c)
 {
 	size_t size = c->size ? c->size * 2 : LINE_FIRST;
-	char *buf = size > LINE_MAX_ ? NULL : realloc(c->buf, size);
+	char *buf = size > CONTROL_LINE_MAX ? NULL : realloc(c->buf, size);
 
 	if (!buf)
 		return false;
@@ -263,9 +261,10 @@ static void client_new(int fd)
 {
 	struct client *c;
 
-	if (control.nclients >= CLIENTS_MAX)
+	if (control.nclients >= CONTROL_CLIENTS)
 		drop_idle();
-	c = control.nclients < CLIENTS_MAX + 16 ? calloc(1, sizeof(*c)) : NULL;
+	c = control.nclients < CONTROL_CLIENTS + 16 ?
+	    calloc(1, sizeof(*c)) : NULL;
 	if (!c) {
 		close(fd);
 		return;
@@ -342,7 +341,7 @@ static int bind_socket(int fd, const struct sockaddr_un *un)
 	mask = umask(0117);		/* 0660 from the first moment on */
 	r = bind(fd, (const struct sockaddr *)un, sizeof(*un)) ? -errno : 0;
 	umask(mask);
-	if (!r && listen(fd, CLIENTS_MAX))
+	if (!r && listen(fd, CONTROL_CLIENTS))
 		r = -errno;
 	return r;
 }

@@ -18,9 +18,6 @@
 #include "target/login_int.h"
 #include "target/session.h"
 
-/* Keys in one request: RFC 7143 has 35, the rest are makers' own. */
-#define PAIRS_MAX	256
-
 static_assert(LOGIN_PDUS_MAX >= 6, "a host's login takes six requests a stage");
 
 /* From which stage to which, RFC 7143 6.3. */
@@ -135,13 +132,13 @@ static enum refusal gather(struct login *l, const struct pdu_in *p)
 static enum refusal take_text(struct conn *c, char *text, size_t len)
 {
 	struct text_iter it = { text, text + len };
-	struct text_pair pairs[PAIRS_MAX];
+	struct text_pair pairs[LOGIN_KEYS_MAX];
 	unsigned n = 0;
 	char *key, *value;
 	bool bad;
 
 	while (text_next(&it, &key, &value, &bad)) {
-		if (n == PAIRS_MAX)
+		if (n == LOGIN_KEYS_MAX)
 			return REFUSE_TEXT_SIZE;
 		pairs[n++] = (struct text_pair){ key, value };
 	}

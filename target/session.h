@@ -34,6 +34,7 @@ struct session {
 	struct nexus	*nexus;		/* NULL in discovery */
 	uint32_t	 exp_cmd_sn, max_cmd_sn;
 	struct list	 held;		/* PDUs before their CmdSN's turn */
+	uint32_t	 held_bytes;	/* of their data */
 	struct list	 in_registry;
 	struct tgt	*tgt;		/* tgt_session.c's */
 	bool		 closing;

@@ -11,10 +11,6 @@
 
 #include "target/session_int.h"
 
-/* A task that ended is answered as aborted so far back: ESXi resets the logical
- * unit when it hears that a task which it knows never was. */
-#define ENDED_WINDOW 2048
-
 enum tmf_kind { KIND_UNKNOWN, KIND_TASK, KIND_SCSI, KIND_REASSIGN };
 
 static const struct tmf_row {
@@ -112,7 +108,7 @@ static unsigned abort_unknown(struct session *s,
 	uint32_t ref = be32_get(b->ref_cmd_sn);
 
 	if (sn_before(ref, s->exp_cmd_sn))
-		return s->exp_cmd_sn - ref <= ENDED_WINDOW ? TMF_COMPLETE :
+		return s->exp_cmd_sn - ref <= ENDED_CMDSNS ? TMF_COMPLETE :
 							     TMF_NO_TASK;
 	if (!sn_before(ref, be32_get(b->cmd_sn)) ||
 	    cmdsn_check(s, ref) == CMDSN_IGNORE)

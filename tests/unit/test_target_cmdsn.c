@@ -78,6 +78,27 @@ START_TEST(number_that_comes_twice_runs_once)
 }
 END_TEST
 
+START_TEST(data_of_what_waits_for_its_turn_is_bounded)
+{
+	struct peer *p = peer_logged_in();
+	const size_t len = MAX_RECV_DSL / 2;
+	uint8_t *data = pattern(len);
+	union bhs b;
+	unsigned i;
+
+	p->cmd_sn = 101;
+	for (i = 0; i < CMDSN_HELD_MAX / len; i++) {
+		b = request(p, OP_NOP_OUT, false);
+		say(p, &b, data, len);
+	}
+	ck_assert(!p->gone);
+	b = request(p, OP_NOP_OUT, false);
+	say(p, &b, data, len);
+	ck_assert(p->gone);
+	free(data);
+}
+END_TEST
+
 START_TEST(numbers_wrap)
 {
 	struct peer *p = peer_new();
@@ -358,7 +379,7 @@ START_TEST(reset_takes_a_command_whose_data_is_just_coming)
 }
 END_TEST
 
-START_TEST(reset_takes_a_command_that_ended_before_its_data_came)
+START_TEST(reset_takes_a_command_that_ended_early)
 {
 	struct peer *p = peer_logged_in();
 	union bhs b = command(p, WAIT, 0, 8192), d;
@@ -436,6 +457,7 @@ int main(void)
 		numbers_outside_the_window_are_dropped_without_a_word,
 		0, ARRAY_SIZE(outside));
 	tcase_add_test(tc, number_that_comes_twice_runs_once);
+	tcase_add_test(tc, data_of_what_waits_for_its_turn_is_bounded);
 	tcase_add_test(tc, numbers_wrap);
 	tcase_add_test(tc, immediate_command_takes_no_number);
 	tcase_add_test(tc,
@@ -454,7 +476,7 @@ int main(void)
 		functions_of_the_scsi_layer_are_answered_when_it_says_so);
 	tcase_add_test(tc, connection_waits_for_a_function_that_runs);
 	tcase_add_test(tc, reset_takes_a_command_whose_data_is_just_coming);
-	tcase_add_test(tc, reset_takes_a_command_that_ended_before_its_data_came);
+	tcase_add_test(tc, reset_takes_a_command_that_ended_early);
 	tcase_add_loop_test(tc, other_functions_are_refused_by_their_code, 0,
 			    ARRAY_SIZE(others));
 	tcase_add_test(tc,
