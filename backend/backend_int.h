@@ -276,12 +276,12 @@ int seek_extent(int fd, uint64_t off, uint64_t len, bool *ret_mapped,
 
 struct fs_caps {
 	bool punch_hole, zero_range, allocate, reflink;
-	bool nowait_read, nowait_write;
+	bool nowait_read;
 	uint32_t granule;
 };
 
 /* fd is path's.  Tries things out on unnamed files in the same folder. */
-int probe_fs(const char *path, int fd, bool direct, struct fs_caps *ret);
+int probe_fs(const char *path, int fd, struct fs_caps *ret);
 /* What direct I/O demands of offsets and of memory. */
 int probe_direct(int fd, uint32_t *ret_block, uint32_t *ret_mem);
 bool probe_nowait_read(int fd);

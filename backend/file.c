@@ -135,14 +135,18 @@ static int file_size(struct volume *v, struct fdvol *f)
 	return 0;
 }
 
+/*
+ * A write to a regular file is never tried inline: pwritev2() waits for a file
+ * system that is frozen (a snapshot of the disk below is being made) whatever
+ * RWF_NOWAIT says, and all sessions of the worker would wait with it.
+ */
 static void file_io_flags(struct volume *v, struct fdvol *f,
 			  const struct fs_caps *fs)
 {
 	unsigned direct = v->config.direct ? EREQ_DIRECT : 0;
 
 	f->read_flags = direct | (fs->nowait_read ? EREQ_NOWAIT : 0);
-	f->write_flags = direct | (fs->nowait_write ? EREQ_NOWAIT : 0);
-	f->inline_writes = !fs->nowait_write && fs->nowait_read && !direct;
+	f->write_flags = direct;
 	f->granule = fs->granule;
 	f->reflink = fs->reflink;
 }
@@ -177,7 +181,7 @@ static int file_probe(struct volume *v, struct fdvol *f)
 	if (!err)
 		err = file_size(v, f);
 	if (!err)
-		err = probe_fs(v->path, f->fd, v->config.direct, &fs);
+		err = probe_fs(v->path, f->fd, &fs);
 	if (err)
 		return err;
 	file_io_flags(v, f, &fs);

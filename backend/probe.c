@@ -101,20 +101,6 @@ bool probe_nowait_read(int fd)
 	return ok;
 }
 
-static bool try_nowait_write(const char *folder, bool direct, uint8_t *buf)
-{
-	struct iovec iov = { buf, TRIAL_ALIGN };
-	int fd = trial_open(folder, direct ? O_DIRECT : 0);
-	bool ok;
-
-	if (fd < 0)
-		return false;
-	ok = !full_pwrite(fd, buf, TRIAL, 0) &&
-	     knows_nowait(pwritev2(fd, &iov, 1, 0, RWF_NOWAIT));
-	close(fd);
-	return ok;
-}
-
 static uint32_t fs_granule(int fd)
 {
 	struct statfs fs;
@@ -125,8 +111,7 @@ static uint32_t fs_granule(int fd)
 	return (uint32_t)fs.f_bsize;
 }
 
-static void try_all(const char *folder, int fd, bool direct,
-		    struct fs_caps *caps)
+static void try_all(const char *folder, int fd, struct fs_caps *caps)
 {
 	void *buf;
 
@@ -136,7 +121,6 @@ static void try_all(const char *folder, int fd, bool direct,
 	caps->zero_range = try_zeroing(fd, FALLOC_FL_ZERO_RANGE, buf);
 	caps->allocate = !full_fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, TRIAL);
 	caps->reflink = try_reflink(folder, fd);
-	caps->nowait_write = try_nowait_write(folder, direct, buf);
 	free(buf);
 }
 
@@ -154,7 +138,7 @@ static void try_beyond_end(int fd, struct fs_caps *caps)
 	caps->punch_hole = !full_fallocate(fd, mode, end, TRIAL);
 }
 
-int probe_fs(const char *path, int fd, bool direct, struct fs_caps *ret)
+int probe_fs(const char *path, int fd, struct fs_caps *ret)
 {
 	char *folder = folder_of(path);
 	struct stat st, trial_st;
@@ -167,7 +151,7 @@ int probe_fs(const char *path, int fd, bool direct, struct fs_caps *ret)
 	trial = trial_open(folder, 0);
 	if (trial >= 0 && !fstat(fd, &st) && !fstat(trial, &trial_st) &&
 	    st.st_dev == trial_st.st_dev)
-		try_all(folder, trial, direct, ret);
+		try_all(folder, trial, ret);
 	else
 		try_beyond_end(fd, ret);
 	if (trial >= 0)
