@@ -186,11 +186,40 @@ void ctl_volume_show(struct ctl_call *c)
 
 /* ---- deleting ----------------------------------------------------------- */
 
+/* A volume whose storage hangs closes when that answers; nobody waits so long:
+ * the configuration has it no more. */
+#define CLOSE_WAIT_MS 5000
+
 struct deletion {
-	struct ctl_call	*call;
+	struct ctl_call	*call;		/* NULL: it was answered */
 	char		*erase;		/* path; NULL: the file stays */
+	char		 name[CONF_VOLUME_NAME_MAX];
 	struct vwork	 work;
+	struct etimer	 late;
 };
+
+static void deletion_answer(struct deletion *d)
+{
+	if (d->call)
+		ctl_ok(d->call, json_true());
+	d->call = NULL;
+}
+
+static void deletion_free(struct deletion *d)
+{
+	etimer_stop(&d->late);
+	free(d->erase);
+	free(d);
+}
+
+static void deletion_late(struct etimer *t)
+{
+	struct deletion *d = container_of(t, struct deletion, late);
+
+	log_warn("volume %s is deleted, but its storage hangs: it is closed%s "
+		 "when that answers", d->name, d->erase ? " and erased" : "");
+	deletion_answer(d);
+}
 
 static int erase_run(struct vwork *w)
 {
@@ -207,15 +236,17 @@ static int erase_run(struct vwork *w)
 static void erase_done(struct vwork *w)
 {
 	struct deletion *d = container_of(w, struct deletion, work);
+	const char *why = w->error == -EINVAL ? "not a regular file" :
+						strerror(-w->error);
 
-	if (w->error)
+	if (w->error && !d->call)
+		log_err("%s is not erased: %s", d->erase, why);
+	else if (w->error)
 		ctl_fail(d->call, "the volume is deleted, but %s is not "
-			 "erased: %s", d->erase, w->error == -EINVAL ?
-			 "not a regular file" : strerror(-w->error));
+			 "erased: %s", d->erase, why);
 	else
-		ctl_ok(d->call, json_true());
-	free(d->erase);
-	free(d);
+		deletion_answer(d);
+	deletion_free(d);
 }
 
 static void deleted(void *arg)
@@ -228,8 +259,8 @@ static void deleted(void *arg)
 		volume_async(NULL, &d->work);
 		return;
 	}
-	ctl_ok(d->call, json_true());
-	free(d);
+	deletion_answer(d);
+	deletion_free(d);
 }
 
 /* Takes the volume out of every LUN. */
@@ -267,6 +298,8 @@ static struct deletion *deletion_new(struct ctl_call *c,
 	if (!d)
 		return NULL;
 	d->call = c;
+	memcpy(d->name, v->name, sizeof(d->name));
+	etimer_init(&d->late, deletion_late);
 	if (ctl_bool(c, "erase"))
 		d->erase = vol_path(v->path);
 	if (ctl_bool(c, "erase") && !d->erase) {
@@ -319,13 +352,13 @@ void ctl_volume_delete(struct ctl_call *c)
 	unmap_everywhere(doc, name);
 	json_object_del(json_object_get(doc, "volumes"), name);
 	vol_on_closed(name, deleted, d);
+	etimer_start(scsi_host.main, &d->late, CLOSE_WAIT_MS);
 	if (ctl_commit(c, doc)) {
 		identity_remove(name);
 		return;		/* deleted() answers when it is closed */
 	}
 	vol_on_closed(name, NULL, NULL);
-	free(d->erase);
-	free(d);
+	deletion_free(d);
 }
 
 /* ---- resizing ----------------------------------------------------------- */

@@ -33,7 +33,8 @@
 
 /* Initiators have this long to log out when they were asked to. */
 #define LOGOUT_MS	2000
-/* A volume that does not close by then hangs in its file system. */
+/* A volume that does not close by then, or keeps a session's commands from
+ * ending, hangs in its file system. */
 #define CLOSE_MS	30000
 
 static struct {
@@ -95,7 +96,6 @@ static void close_late(struct etimer *t)
 
 static void sessions_gone(void)
 {
-	etimer_start(scsi_host.main, &lund.close_timer, CLOSE_MS);
 	vols_close(volumes_closed);
 }
 
@@ -108,6 +108,7 @@ static void stop(void)
 	notify("STOPPING=1");
 	portals_stop();
 	control_stop();
+	etimer_start(scsi_host.main, &lund.close_timer, LOGOUT_MS + CLOSE_MS);
 	sessions_shutdown(LOGOUT_MS, sessions_gone);
 }
 

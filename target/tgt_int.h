@@ -30,6 +30,7 @@ struct vol {
 	void		*opened_arg;
 	void		(*closed)(void *arg);
 	void		*closed_arg;
+	struct closing	*closing;	/* of all volumes, at the end */
 	unsigned	 changing;	/* live changes under way */
 	int		 change_err;	/* of the first that failed */
 	void		(*settled)(void *arg, int err);

@@ -113,6 +113,19 @@ static int store_reservations(void *arg, const void *bytes, size_t len)
 	return reservations_save(((struct vol *)arg)->name, bytes, len);
 }
 
+struct closing {
+	unsigned left;
+	void (*done)(void);
+};
+
+static void one_closed(struct closing *c)
+{
+	if (--c->left)
+		return;
+	c->done();
+	free(c);
+}
+
 static void lu_closed(void *arg)
 {
 	struct vol *v = arg;
@@ -123,6 +136,8 @@ static void lu_closed(void *arg)
 	log_debug("volume %s is closed", v->name);
 	if (v->closed)
 		v->closed(v->closed_arg);
+	if (v->closing)
+		one_closed(v->closing);
 	free(v);
 }
 
@@ -371,21 +386,6 @@ void vols_stop(const struct conf *now)
 		stop_vol(v);
 }
 
-struct closing {
-	unsigned left;
-	void (*done)(void);
-};
-
-static void one_closed(void *arg)
-{
-	struct closing *c = arg;
-
-	if (--c->left)
-		return;
-	c->done();
-	free(c);
-}
-
 static unsigned take_all(struct closing *c, struct vol ***ret)
 {
 	struct world *w = world_lock();
@@ -399,8 +399,7 @@ static unsigned take_all(struct closing *c, struct vol ***ret)
 	list_for_each(v, &w->vols, in_world) {
 		if (!*ret)
 			break;
-		v->closed = one_closed;
-		v->closed_arg = c;
+		v->closing = c;
 		(*ret)[n++] = v;
 	}
 	world_unlock(w);
