@@ -16,6 +16,7 @@ struct range_set {
 	pthread_mutex_t	 mutex;
 	struct list	 shared, exclusive;	/* held */
 	struct list	 waiting;		/* oldest first */
+	unsigned	 overtakes;		/* since one had its turn */
 
 	/* Low half: COMPARE AND WRITEs that write now; high half: those that
 	 * have begun. */
@@ -23,6 +24,10 @@ struct range_set {
 };
 
 #define SEQ_BEGUN ((uint64_t)1 << 32)
+
+/* Waking another thread takes longer than a COMPARE AND WRITE: those that wait
+ * on the thread that unlocks go before those of others, so often in a row. */
+#define OVERTAKES_MAX 8
 
 struct range_set *range_set_new(void)
 {
@@ -34,6 +39,7 @@ struct range_set *range_set_new(void)
 	list_init(&s->shared);
 	list_init(&s->exclusive);
 	list_init(&s->waiting);
+	s->overtakes = 0;
 	atomic_init(&s->seq, 0);
 	return s;
 }
@@ -72,9 +78,9 @@ static bool overlaps(const struct list *head, const struct range *r)
 }
 
 /* Must r let somebody on the list of those that wait go first?  Only those
- * before end count. */
+ * before end count; who overtakes passes the exclusive ones of others. */
 static bool behind(const struct range_set *s, const struct range *r,
-		   const struct list *end)
+		   const struct list *end, bool overtakes)
 {
 	const struct list *l;
 	const struct range *o;
@@ -83,6 +89,8 @@ static bool behind(const struct range_set *s, const struct range *r,
 		return false;
 	for (l = s->waiting.next; l != end; l = l->next) {
 		o = list_entry(l, const struct range, link);
+		if (overtakes && o->exclusive && o->engine != r->engine)
+			continue;
 		if ((r->exclusive || o->exclusive) &&
 		    ranges_overlap(r->lba, r->nblocks, o->lba, o->nblocks))
 			return true;
@@ -91,11 +99,11 @@ static bool behind(const struct range_set *s, const struct range *r,
 }
 
 static bool grantable(const struct range_set *s, const struct range *r,
-		      const struct list *end)
+		      const struct list *end, bool overtakes)
 {
 	return !overlaps(&s->exclusive, r) &&
 	       !(r->exclusive && overlaps(&s->shared, r)) &&
-	       !behind(s, r, end);
+	       !behind(s, r, end, overtakes);
 }
 
 static void hold(struct range_set *s, struct range *r)
@@ -126,7 +134,7 @@ bool range_lock(struct range_set *s, struct range *r)
 
 	assert(!r->queued && r->nblocks && !(r->barge && r->exclusive));
 	pthread_mutex_lock(&s->mutex);
-	now = grantable(s, r, &s->waiting);
+	now = grantable(s, r, &s->waiting, false);
 	if (now) {
 		hold(s, r);
 	} else {
@@ -141,20 +149,44 @@ bool range_lock(struct range_set *s, struct range *r)
 	return now;
 }
 
+static void let_in(struct range_set *s, struct range *r)
+{
+	list_del(&r->link);
+	hold(s, r);
+	if (r->engine == engine_self())
+		engine_defer(r->engine, &r->defer);
+	else
+		engine_post(r->engine, &r->post);
+}
+
+static void overtake(struct range_set *s)
+{
+	const struct engine *here = engine_self();
+	struct range *r, *tmp;
+
+	list_for_each_safe(r, tmp, &s->waiting, link) {
+		if (!r->exclusive || r->engine != here ||
+		    !grantable(s, r, &r->link, true))
+			continue;
+		let_in(s, r);
+		s->overtakes++;
+	}
+}
+
 /* Somebody left: lets in all who may go now, in order. */
 static void grant(struct range_set *s)
 {
 	struct range *r, *tmp;
 
+	if (list_empty(&s->waiting))
+		return;
+	if (s->overtakes < OVERTAKES_MAX)
+		overtake(s);
 	list_for_each_safe(r, tmp, &s->waiting, link) {
-		if (!grantable(s, r, &r->link))
+		if (!grantable(s, r, &r->link, false))
 			continue;
-		list_del(&r->link);
-		hold(s, r);
-		if (r->engine == engine_self())
-			engine_defer(r->engine, &r->defer);
-		else
-			engine_post(r->engine, &r->post);
+		let_in(s, r);
+		s->overtakes = 0;
 	}
 }
 

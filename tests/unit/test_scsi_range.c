@@ -134,6 +134,68 @@ START_TEST(exclusive_ranges_are_granted_first_come_first_served)
 }
 END_TEST
 
+/* n holders that wait for one exclusive range held here: every odd one is on
+ * another thread. */
+static void convoy(struct holder *h, unsigned n, struct engine *other)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		h[i] = holder(0, 1, true);
+		if (i % 2)
+			h[i].r.engine = other;
+		ck_assert_int_eq(lock(&h[i]), !i);
+	}
+}
+
+START_TEST(exclusive_ranges_of_the_thread_that_unlocks_go_first)
+{
+	struct engine_config config = { .buf_total = 0 };
+	int err;
+	struct engine *other = engine_new(&config, &err);
+	struct holder h[6];
+	static const unsigned turn[6] = { 0, 3, 1, 4, 2, 5 };
+	unsigned i, k;
+
+	fake_enter(eng);
+	convoy(h, 6, other);
+	unlock(&h[0]);
+	for (k = 1; k < 6; k++)
+		for (i = 1; i < 6; i++)
+			if (h[i].granted == k)
+				unlock(&h[i]);
+	for (i = 1; i < 6; i++)
+		ck_assert_uint_eq(h[i].granted, turn[i]);
+	engine_free(other);
+}
+END_TEST
+
+START_TEST(exclusive_ranges_of_another_thread_wait_for_so_many_at_most)
+{
+	struct engine_config config = { .buf_total = 0 };
+	int err;
+	struct engine *other = engine_new(&config, &err);
+	struct holder foreign = holder(0, 1, true), here[2];
+	unsigned i;
+
+	fake_enter(eng);
+	foreign.r.engine = other;
+	here[0] = holder(0, 1, true);
+	ck_assert(lock(&here[0]));
+	ck_assert(!lock(&foreign));
+	for (i = 0; i < 100 && !foreign.granted; i++) {
+		here[!(i % 2)] = holder(0, 1, true);
+		ck_assert(!lock(&here[!(i % 2)]));
+		unlock(&here[i % 2]);
+	}
+	ck_assert_uint_ge(i, 2);
+	ck_assert_uint_lt(i, 20);
+	unlock(&foreign);
+	unlock(&here[i % 2]);
+	engine_free(other);
+}
+END_TEST
+
 START_TEST(who_does_not_conflict_passes_those_that_wait)
 {
 	struct holder a = holder(0, 4, true), b = holder(0, 4, true),
@@ -284,6 +346,10 @@ int main(void)
 		a_shared_range_does_not_overtake_an_exclusive_one_that_waits);
 	tcase_add_test(tc,
 		exclusive_ranges_are_granted_first_come_first_served);
+	tcase_add_test(tc,
+		exclusive_ranges_of_the_thread_that_unlocks_go_first);
+	tcase_add_test(tc,
+		exclusive_ranges_of_another_thread_wait_for_so_many_at_most);
 	tcase_add_test(tc, who_does_not_conflict_passes_those_that_wait);
 	tcase_add_test(tc, a_cancelled_range_lets_those_behind_it_in);
 	tcase_add_test(tc,
