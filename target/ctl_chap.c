@@ -301,7 +301,8 @@ void ctl_chap_clear(struct ctl_call *c)
 	if (!list)
 		goto drop;
 	if (!take_out(list, ctl_str(c, "user"), files)) {
-		ctl_fail(c, "%s has no such CHAP user", iqn);
+		ctl_fail(c, "%s has no %sCHAP user", iqn,
+			 ctl_has(c, "user") ? "such " : "");
 		goto drop;
 	}
 	tidy(doc, iqn, discovery);
