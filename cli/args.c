@@ -13,35 +13,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "lib/size.h"
+
 #define DEFAULT_SOCKET "/run/lund/lund.sock"
 #define SECRET_ROOM 1024
-
-int cli_size(const char *text, json_int_t *ret_bytes)
-{
-	static const char units[] = "KMGT";
-	unsigned long long n;
-	unsigned shift = 0;
-	const char *unit;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno)
-		return -ERANGE;
-	if (*end) {
-		unit = strchr(units, *end >= 'a' ? *end - 32 : *end);
-		if (!unit || (end[1] && strcmp(end + 1, "iB") &&
-			      strcmp(end + 1, "B")))
-			return -EINVAL;
-		shift = 10 * (unsigned)(unit - units + 1);
-	}
-	if (n > (unsigned long long)INT64_MAX >> shift)
-		return -ERANGE;
-	*ret_bytes = (json_int_t)(n << shift);
-	return 0;
-}
 
 /* Reads a line from the terminal without showing it. */
 static ssize_t prompt_secret(char *buf, size_t room)
@@ -126,12 +101,14 @@ static int take_pair(json_t *params, const struct cli_param *p,
 static int take_number(const struct cli_param *p, const char *word,
 		       json_int_t *ret)
 {
+	uint64_t bytes;
 	char *end;
 
 	if (p->kind == KIND_SIZE) {
-		if (cli_size(word, ret) < 0)
+		if (size_parse(word, &bytes))
 			return say_usage("not a size (digits and K, M, G or T)",
 					 word);
+		*ret = (json_int_t)bytes;
 		return EXIT_DONE;
 	}
 	errno = 0;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum cli_exit {			/* CLI.md */
+enum cli_exit {			/* lunadm(8), EXIT STATUS */
 	EXIT_DONE	= 0,
 	EXIT_REFUSED	= 1,
 	EXIT_USAGE	= 2,
@@ -72,9 +72,6 @@ bool cli_help(int argc, char **argv);
 
 /* Reads argv; EXIT_DONE with *ret filled, or EXIT_USAGE after saying why. */
 int cli_parse(int argc, char **argv, struct cli_request *ret);
-
-/* A size as CLI.md has it: digits and K, M, G, T.  -EINVAL, -ERANGE. */
-int cli_size(const char *text, json_int_t *ret_bytes);
 
 /* The bytes of a secret, as a JSON string; NULL after saying why. */
 json_t *cli_secret(const char *file);

@@ -113,8 +113,6 @@ bool conf_maps(const struct conf_target *t, const char *volume);
 /* NULL when fine, else what is wrong with the name. */
 const char *check_iscsi_name(const char *name);
 const char *check_volume_name(const char *name);
-/* Digits and K, M, G, T.  -EINVAL, -ERANGE. */
-int size_of_text(const char *text, uint64_t *ret);
 /* Does name match a pattern of '*' and '?'?  Case does not count. */
 bool pattern_match(const char *pattern, const char *name);
 

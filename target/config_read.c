@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/size.h"
 #include "lib/util.h"
 
 void read_fault(struct reader *r, const char *fmt, ...)
@@ -88,35 +89,6 @@ void *read_array(struct reader *r, size_t n, size_t size)
 	return array;
 }
 
-int size_of_text(const char *text, uint64_t *ret)
-{
-	static const char units[] = "KMGTP";
-	const char *unit;
-	uint64_t n, mul = 1;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno)
-		return -ERANGE;
-	if (*end) {
-		unit = strchr(units, *end & ~0x20);
-		if (!unit)
-			return -EINVAL;
-		mul = (uint64_t)1 << (10 * (unsigned)(unit - units + 1));
-		if (end[1] == 'i' && end[2] == 'B')
-			end += 2;
-		if (end[1])
-			return -EINVAL;
-	}
-	if (n > INT64_MAX / mul)
-		return -ERANGE;
-	*ret = n * mul;
-	return 0;
-}
-
 static void read_string(struct reader *r, const struct key *k, const json_t *v,
 			char *at)
 {
@@ -169,7 +141,7 @@ static void read_size(struct reader *r, const json_t *v, char *at)
 	int err = -EINVAL;
 
 	if (json_is_string(v)) {
-		err = size_of_text(json_string_value(v), &n);
+		err = size_parse(json_string_value(v), &n);
 	} else if (json_is_integer(v) && json_integer_value(v) >= 0) {
 		n = (uint64_t)json_integer_value(v);
 		err = 0;

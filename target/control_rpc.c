@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/size.h"
 
 enum rpc_error {		/* JSON-RPC 2.0, 5.1 */
 	RPC_PARSE_ERROR		= -32700,
@@ -121,7 +122,7 @@ static bool parse_int(const json_t *v, int64_t *ret)
 static bool parse_size(const json_t *v, uint64_t *ret)
 {
 	if (json_is_string(v))
-		return !size_of_text(json_string_value(v), ret);
+		return !size_parse(json_string_value(v), ret);
 	if (!json_is_integer(v) || json_integer_value(v) < 0)
 		return false;
 	*ret = (uint64_t)json_integer_value(v);

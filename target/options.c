@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The command line of lund: what CLI.md promises. */
+/* The command line of lund, as lund(8) has it. */
 
 #include "target/options.h"
 

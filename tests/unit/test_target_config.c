@@ -307,21 +307,6 @@ START_TEST(patterns_know_stars_and_question_marks)
 }
 END_TEST
 
-START_TEST(sizes_have_units)
-{
-	uint64_t n;
-
-	ck_assert(!size_of_text("512", &n) && n == 512);
-	ck_assert(!size_of_text("3k", &n) && n == 3072);
-	ck_assert(!size_of_text("2T", &n) && n == (uint64_t)2 << 40);
-	ck_assert(!size_of_text("1GiB", &n) && n == (uint64_t)1 << 30);
-	ck_assert_int_eq(size_of_text("", &n), -EINVAL);
-	ck_assert_int_eq(size_of_text("-1", &n), -EINVAL);
-	ck_assert_int_eq(size_of_text("1GG", &n), -EINVAL);
-	ck_assert_int_eq(size_of_text("99999999999999999999", &n), -ERANGE);
-}
-END_TEST
-
 int main(void)
 {
 	TCase *tc = tcase_create("config");
@@ -340,6 +325,5 @@ int main(void)
 	tcase_add_test(tc, portals_of_the_command_line_replace_the_documents);
 	tcase_add_test(tc, names_follow_the_standard);
 	tcase_add_test(tc, patterns_know_stars_and_question_marks);
-	tcase_add_test(tc, sizes_have_units);
 	return unit_run("config", tc);
 }
