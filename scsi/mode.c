@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * MODE SENSE and MODE SELECT, 6 and 10 (SPC-4, SBC-3).  A page is
- * its default bytes, a mask of the changeable bits, and the bits of the logical
- * unit that stand in it.  D_SENSE and SWP can be changed, WCE where the volume
- * was configured write-back.
+ * MODE SENSE and MODE SELECT, 6 and 10 (SPC-4, SBC-3).  A page is its default
+ * bytes, a mask of the changeable bits, and the bits of the logical unit that
+ * stand in it.  D_SENSE and SWP can be changed, WCE where the volume was
+ * configured write-back.
  */
 
 #include "scsi/scsi_int.h"

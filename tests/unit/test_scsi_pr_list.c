@@ -276,7 +276,7 @@ static struct rig_cmd *second(const uint8_t *bad, uint32_t n)
 	return spec(ids, first + n, first + n);
 }
 
-START_TEST(transport_ids_that_are_wrong_are_refused_and_none_is_registered)
+START_TEST(transport_ids_that_are_wrong_are_refused_and_none_registers)
 {
 	uint8_t good[64], first[64], id[64];
 	uint32_t n = pr_transport_id(good, INITIATOR, ISID_1);
@@ -378,7 +378,7 @@ int main(void)
 	tcase_add_test(tc, spec_i_pt_of_one_who_is_registered_conflicts_whole);
 	tcase_add_test(tc, spec_i_pt_is_for_a_first_register);
 	tcase_add_test(tc,
-		transport_ids_that_are_wrong_are_refused_and_none_is_registered);
+		transport_ids_that_are_wrong_are_refused_and_none_registers);
 	tcase_add_test(tc,
 		lists_of_transport_ids_that_lie_about_their_length_are_refused);
 	tcase_add_test(tc, without_a_null_a_name_is_refused);

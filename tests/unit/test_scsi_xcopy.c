@@ -334,8 +334,9 @@ START_TEST(a_unit_that_does_not_answer_is_not_reachable)
 }
 END_TEST
 
-enum { BAD_END, BAD_INDEX, BAD_NULL, BAD_LENGTH, BAD_STOPPED, BAD_LOCKED,
-       BADS };
+enum {
+	BAD_END, BAD_INDEX, BAD_NULL, BAD_LENGTH, BAD_STOPPED, BAD_LOCKED, BADS,
+};
 
 /* A segment that fails, by the rules of the moment, from LUN 0 to LUN 1. */
 static void bad_segment(struct rig_cmd *c, int how)
