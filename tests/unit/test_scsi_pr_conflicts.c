@@ -127,7 +127,7 @@ static bool implemented(const struct row *r)
 /* Nothing is moved and nothing asked for; only a conflict is looked at. */
 static bool conflicts(unsigned nexus, const struct row *r)
 {
-	struct rig_cmd *c = rig_new_of(nexus, 0, 4096);
+	struct rig_cmd *c = rig_new(nexus, 0);
 
 	c->scsi.cdb[0] = r->opcode;
 	if (r->sa >= 0)
