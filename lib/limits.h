@@ -33,6 +33,10 @@
 #define FIRST_BURST		(256u << 10)
 #define MAX_OUTSTANDING_R2T	4
 
+/* What one session may be asked for at a time, bytes: much more than a network
+ * holds; but who never sends it leaves most buffers of the worker to others. */
+#define AWAITED_MAX		(4u << 20)
+
 /* Bytes beside PDUs that wait for their CmdSN's turn, of a session: with one
  * connection only an odd initiator sends out of order. */
 #define CMDSN_HELD_MAX		(1u << 20)

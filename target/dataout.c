@@ -62,10 +62,44 @@ void task_seqs_changed(struct task *t)
 		session_move_step(s);
 }
 
+static bool charge(struct task *t)
+{
+	struct session *s = t->conn->session;
+	uint32_t n = t->want - t->base;
+
+	if (s->awaited && s->awaited + n > AWAITED_MAX)
+		return false;
+	s->awaited += n;
+	t->charged = n;
+	return true;
+}
+
+/* What t was awaited for has come, or will not be: the next ones may ask. */
+static void uncharge(struct task *t)
+{
+	struct worker *w = t->conn->worker;
+	struct session *s = t->conn->session;
+	struct task *next;
+
+	if (!t->charged)
+		return;
+	s->awaited -= t->charged;
+	t->charged = 0;
+	while (!list_empty(&s->may_not_ask)) {
+		next = list_first(&s->may_not_ask, struct task, waiter.link);
+		if (!charge(next))
+			break;
+		list_del(&next->waiter.link);
+		worker_buf_wait(w, &next->waiter);
+		engine_defer(w->engine, &w->buf_serve);
+	}
+}
+
 void task_retire(struct task *t)
 {
 	unsigned i;
 
+	uncharge(t);
 	t->unsolicited.open = false;
 	for (i = 0; i < MAX_OUTSTANDING_R2T; i++)
 		t->r2t[i].open = false;
@@ -73,6 +107,18 @@ void task_retire(struct task *t)
 }
 
 /* ---- asking ------------------------------------------------------------ */
+
+/* May t ask?  In its turn, and while not too much is awaited already. */
+static bool may_ask(struct task *t)
+{
+	struct list *queue = &t->conn->session->may_not_ask;
+
+	if (t->charged || (list_empty(queue) && charge(t)))
+		return true;
+	if (!list_linked(&t->waiter.link))
+		list_add_tail(queue, &t->waiter.link);
+	return false;
+}
 
 static void send_r2t(struct task *t, struct data_seq *q, uint32_t len)
 {
@@ -146,9 +192,11 @@ static bool data_there(struct task *t)
 	if (t->conn->rx->task == t)
 		return false;	/* the kernel writes behind what is there */
 	shift(t, t->off);
-	if (t->have >= t->want)
+	if (t->have >= t->want) {
+		uncharge(t);
 		return true;
-	if (!t->fault && make_room(t))
+	}
+	if (!t->fault && may_ask(t) && make_room(t))
 		ask(t);
 	return false;
 }

@@ -42,6 +42,7 @@ static struct session *session_new(struct conn *c,
 	s->gone = s->discovery;
 	list_init(&s->held);
 	list_init(&s->waiting_old);
+	list_init(&s->may_not_ask);
 	list_init(&s->tmfs);
 	list_init(&s->in_registry);
 	session_move_init(s);

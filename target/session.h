@@ -42,6 +42,8 @@ struct session {
 	struct task	*by_itt[ITT_HASH];
 	unsigned	 active;	/* tasks without an answer */
 	unsigned	 soliciting;	/* tasks that Data-Out is due for */
+	uint32_t	 awaited;	/* bytes asked for, or about to be */
+	struct list	 may_not_ask;	/* tasks, until those have come */
 	uint32_t	 next_ttt;
 	unsigned	 waits_old;	/* sessions that it reinstated */
 	uint64_t	 old_nexus;	/* for nexus_succeed(); 0: none */

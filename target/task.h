@@ -60,6 +60,7 @@ struct task {
 	uint32_t	 off, want;	/* SCSI waits for these bytes */
 	uint32_t	 buf_want;	/* and for a buffer of so many */
 	uint32_t	 asked;		/* R2Ts went out up to here */
+	uint32_t	 charged;	/* of session.awaited; 0: it may not ask */
 	uint32_t	 r2t_sn;
 	struct data_seq	 unsolicited, r2t[MAX_OUTSTANDING_R2T];
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/lib/ini.h"
+#include "tests/lib/raw.h"
 
 #define IQN	"iqn.2026-11.example.test:flood"
 #define HOSTS	6
@@ -185,6 +186,44 @@ START_TEST(hosts_that_stop_in_the_middle_give_their_buffers_back)
 }
 END_TEST
 
+START_TEST(hosts_that_never_send_their_data_leave_buffers_to_others)
+{
+	const struct raw_cmd w = { .flags = CMD_WRITE, .edtl = 1u << 20,
+				   .cdb = { 0x8a, [12] = 8 } };
+	struct ini *i = ini_open(d, .target = IQN);
+	uint8_t *buf = malloc(BYTES);
+	struct raw *r[HOSTS];
+	int n, k;
+
+	ck_assert(i && buf);
+	ck_assert_int_eq(ini_settle(i, 0), 0);
+	for (n = 0; n < HOSTS; n++) {
+		r[n] = raw_open(d, .target = IQN);
+		ck_assert(r[n] && r[n]->login_status == 0);
+		ck_assert_int_eq(raw_settle(r[n], 0), 0);
+		for (k = 0; k < 100; k++)
+			raw_command(r[n], &w);
+		ck_assert_int_eq(raw_recv_opcode(r[n], OP_R2T, DEADLINE_MS),
+				 OP_R2T);
+	}
+	for (n = 0; n < 8; n++) {
+		struct cmd c = cmd_write(0, BLOCKS, buf, BYTES);
+
+		pattern_fill(buf, BYTES, 0, (uint64_t)n);
+		expect_good(i, 0, &c);
+		ck_assert_uint_lt(c.ms, 5000);
+		c = cmd_read(0, BLOCKS, buf, BYTES);
+		expect_good(i, 0, &c);
+		ck_assert_int_eq(pattern_diff(buf, BYTES, 0, (uint64_t)n), -1);
+	}
+	ck_assert_int_eq(raw_tmf(r[0], 5, 0, TAG_NONE, 0), 0);
+	for (n = 0; n < HOSTS; n++)
+		raw_close(r[n]);
+	ini_logout(i);
+	free(buf);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("flood");
@@ -196,5 +235,7 @@ int main(void)
 	tcase_add_test(tc, more_data_than_buffers_hurts_nobody);
 	tcase_add_test(tc,
 		hosts_that_stop_in_the_middle_give_their_buffers_back);
+	tcase_add_test(tc,
+		hosts_that_never_send_their_data_leave_buffers_to_others);
 	return func_run("data_flood", tc);
 }
