@@ -6,6 +6,7 @@
 # make check-all         check, lint and the whole conformance matrix
 # make check-conformance the libiscsi suite, test by test
 # make bench             measure it beside the machine's limit; QUICK=1: shorter
+# make fuzz T=SECONDS    each entry of tests/fuzz for so long, by clang
 # make bench-instructions instructions of some commands against a record
 # make lint install uninstall install-tgt-compat clean
 #
@@ -121,6 +122,14 @@ $O/tests/bench/instructions: $(call bench_of,instructions) $(call libs_of,scsi) 
 		-Wl,--end-group $(testlibs) $(ldlibs)
 benches	= $(addprefix $O/tests/bench/,load floor bare)
 
+# make fuzz: built by a make of its own, with clang's instruments everywhere
+fuzzers	:= $(patsubst %.c,$O/%,$(wildcard tests/fuzz/fuzz_*.c))
+$O/tests/fuzz/fuzz_cdb: $(call libs_of,scsi)
+$(filter-out %/fuzz_cdb,$(fuzzers)): $(call libs_of,target)
+$(fuzzers): %: %.o $O/libtest.a
+	$(call say,LD)$(link) -fsanitize=fuzzer $< -Wl,--start-group \
+		$(filter %.a,$^) -Wl,--end-group $(testlibs) $(ldlibs)
+
 tests: $(progs) $(units) $(funcs)
 
 programs = LUND='$(abspath $O)/lund' LUNADM='$(abspath $O)/lunadm'
@@ -144,6 +153,14 @@ check-conformance: packages-build-demo-test
 
 check-all: check lint
 	@+$(MAKE) --no-print-directory check-conformance ARGS=--all
+
+fuzzers: $(fuzzers)
+
+fuzz: packages-build-demo-test
+	@+$(MAKE) --no-print-directory O='$O/fuzz' CC=clang T= \
+		SAN=fuzzer-no-link,address,undefined fuzzers
+	@O='$(abspath $O)/fuzz' JOBS='$(JOBS)' tests/fuzz/run \
+		'$(or $T,60)' $(fuzzers:$O/%=$(abspath $O)/fuzz/%)
 
 bench: packages-build-demo-test
 	@+$(MAKE) --no-print-directory all $(benches)
@@ -195,7 +212,7 @@ clean:
 	rm -rf $O
 
 FORCE:
-.PHONY: all tests demo check check-all check-conformance bench \
+.PHONY: all tests demo check check-all check-conformance fuzz fuzzers bench \
 	bench-instructions lint install install-tgt-compat uninstall clean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -247,14 +247,14 @@ void rig_teardown(void)
 
 /* ---- commands ---------------------------------------------------------- */
 
-struct rig_cmd *rig_new(unsigned nexus, unsigned lun)
+struct rig_cmd *rig_new_of(unsigned nexus, unsigned lun, size_t data)
 {
 	struct rig_cmd *c = calloc(1, sizeof(*c));
 
 	assert(c && rig.ncmds < COMMANDS);
 	c->rig = &rig;
-	c->out = calloc(1, RIG_DATA);
-	c->in = calloc(1, RIG_DATA);
+	c->out = calloc(1, data);
+	c->in = calloc(1, data);
 	list_init(&c->again.link);
 	c->again.run = again;
 	/* what a pooled command holds from its last use does not matter */
@@ -269,6 +269,11 @@ struct rig_cmd *rig_new(unsigned nexus, unsigned lun)
 	c->scsi.data_size = 0;
 	cmds[rig.ncmds++] = c;
 	return c;
+}
+
+struct rig_cmd *rig_new(unsigned nexus, unsigned lun)
+{
+	return rig_new_of(nexus, lun, RIG_DATA);
 }
 
 void rig_submit(struct rig_cmd *c, uint32_t edtl, bool in)

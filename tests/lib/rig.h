@@ -50,6 +50,9 @@ uint8_t rig_byte(uint64_t off);
 /* A command of a nexus to a LUN, with a CDB of rig_cdb_*() and EDTL for data
  * in or out.  Freed by rig_teardown(). */
 struct rig_cmd *rig_new(unsigned nexus, unsigned lun);
+/* The same with so many bytes for data each way: the most that its EDTL may
+ * be. */
+struct rig_cmd *rig_new_of(unsigned nexus, unsigned lun, size_t data);
 void rig_submit(struct rig_cmd *c, uint32_t edtl, bool in);
 void rig_move(struct rig_cmd *c);	/* held data moves, and it goes on */
 void rig_abort(struct rig_cmd *c);

@@ -10,6 +10,7 @@
  *
  * CDBs: 00h waits for finish(); 28h reads as many bytes as its bytes 2-5 say;
  * 2Ah writes so many to medium, in pieces of the number in its bytes 6-9.
+ * All others are as 00h.
  */
 
 #include <errno.h>
@@ -390,8 +391,11 @@ static void fake_defer(struct edefer *d)
 
 void scsi_submit(struct scsi_cmd *cmd)
 {
+	ck_assert_uint_lt(ncmds, FAKE_CMDS);
 	submitted++;
 	cmds[ncmds++] = cmd;
+	if (cmd->cdb[0] != 0x28 && cmd->cdb[0] != 0x2a)
+		cmd->cdb[0] = 0;
 	cmd->resume = fake_resume;
 	cmd->step = 0;
 	list_init(&cmd->defer.link);
