@@ -75,6 +75,12 @@ static const struct column refused_cols[] = {
 	{ "reason", "REASON", COL_NAME },
 	{ "remedy", "REMEDY", COL_NAME },
 };
+static const struct column limits_cols[] = {
+	{ "limit", "LIMIT", COL_TEXT },
+	{ "value", "VALUE", COL_COUNT },
+	{ "unit", "UNIT", COL_TEXT },
+	{ "reason", "REASON", COL_TEXT },
+};
 static const struct column vaai_cols[] = {
 	{ "volume", "VOLUME", COL_TEXT },
 	{ "ats", "ATS", COL_PRIMITIVE },
@@ -99,6 +105,7 @@ static const struct cli_view target_view = VIEW(target_cols),
 	volume_view = VIEW(volume_cols), lun_view = VIEW(lun_cols),
 	acl_view = VIEW(acl_cols), chap_view = VIEW(chap_cols),
 	portal_view = VIEW(portal_cols),
+	limits_view = VIEW(limits_cols),
 	vaai_view = VIEW(vaai_cols), stats_view = VIEW(stats_cols),
 	refused_view = { NULL, refused_cols,
 			 sizeof(refused_cols) / sizeof(refused_cols[0]), true },
@@ -217,6 +224,9 @@ const struct cli_cmd cli_cmds[] = {
 	  NONE, NULL, "apply a file's differences" },
 	{ "config", "check", { { "file", KIND_TEXT, "FILE", NULL } }, 1,
 	  NONE, NULL, "say every fault of a file" },
+
+	{ "daemon", "limits", NONE, 0, NONE, &limits_view,
+	  "list what the daemon keeps to, and why" },
 };
 
 const unsigned cli_ncmds = sizeof(cli_cmds) / sizeof(cli_cmds[0]);

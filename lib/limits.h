@@ -75,6 +75,11 @@
 #define MAX_SESSIONS		4096
 #define MAX_HALF_OPEN		256
 
+/* The same for one address: half, so that no host shuts out the others; still
+ * enough for 1,000 hosts behind an address translation. */
+#define MAX_CONNS_PER_ADDRESS	(MAX_SESSIONS / 2)
+#define MAX_HALF_OPEN_PER_ADDRESS (MAX_HALF_OPEN / 2)
+
 /* iSCSI names, RFC 7143 4.2.7: 223 bytes and the end. */
 #define ISCSI_NAME_MAX		224
 

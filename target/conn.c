@@ -70,10 +70,15 @@ static struct conn *conn_alloc(struct worker *w, int fd, uint16_t group)
 
 void conn_new(struct worker *w, int fd, uint16_t group)
 {
+	struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
+	const struct sockaddr *remote = (const struct sockaddr *)&from;
+	socklen_t len = sizeof(from);
 	struct conn *c = NULL;
 
 	pdu_pool_init(w);
-	if (w->stopping || !w->pdus || !registry_conn_begin())
+	if (w->stopping || !w->pdus ||
+	    getpeername(fd, (struct sockaddr *)&from, &len) ||
+	    !registry_conn_begin(remote))
 		goto refuse;
 	socket_options(fd);
 	c = conn_alloc(w, fd, group);
@@ -86,8 +91,8 @@ void conn_new(struct worker *w, int fd, uint16_t group)
 	return;
 
 forget:
-	registry_conn_logged_in();
-	registry_conn_end();
+	registry_conn_logged_in(remote);
+	registry_conn_end(remote);
 refuse:
 	close(fd);
 }
@@ -108,7 +113,7 @@ void conn_logged_in(struct conn *c)
 {
 	if (!conn_event(c, EV_LOGGED_IN))
 		return;
-	registry_conn_logged_in();
+	registry_conn_logged_in((const struct sockaddr *)&c->remote);
 	c->header_digest = c->params.HeaderDigest;
 	c->data_digest = c->params.DataDigest;
 	nop_start(c);
@@ -135,7 +140,7 @@ void conn_close(struct conn *c, const char *reason)
 		return;
 	conn_event(c, EV_LOST);
 	if (half_open)
-		registry_conn_logged_in();
+		registry_conn_logged_in((const struct sockaddr *)&c->remote);
 	c->close_reason = c->tx->close_reason ? c->tx->close_reason : reason;
 	log_close(c, c->close_reason);
 	etimer_stop(&c->timer);
@@ -185,6 +190,7 @@ static void drop_tasks(struct conn *c)
 
 static void conn_free(struct conn *c)
 {
+	const struct sockaddr_storage from = c->remote;
 	struct worker *w = c->worker;
 
 	assert(list_empty(&c->tasks));
@@ -198,7 +204,7 @@ static void conn_free(struct conn *c)
 	list_del(&c->in_worker);
 	atomic_fetch_sub_explicit(&w->nconns, 1, memory_order_relaxed);
 	free(c);
-	registry_conn_end();
+	registry_conn_end((const struct sockaddr *)&from);
 }
 
 static void conn_cleanup(struct edefer *d)

@@ -113,6 +113,7 @@ CTL_HANDLER(ctl_config_load);
 CTL_HANDLER(ctl_config_check);
 CTL_HANDLER(ctl_daemon_version);
 CTL_HANDLER(ctl_daemon_ping);
+CTL_HANDLER(ctl_daemon_limits);		/* ctl_limits.c */
 CTL_HANDLER(ctl_daemon_methods);
 
 #endif

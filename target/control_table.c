@@ -127,6 +127,8 @@ static const struct ctl_method methods[] = {
 	  ctl_config_check, "say every fault of a document" },
 
 	{ "daemon.version", { { 0 } }, ctl_daemon_version, "what runs" },
+	{ "daemon.limits", { { 0 } }, ctl_daemon_limits,
+	  "what it keeps to, whoever asks for more, and why" },
 	{ "daemon.ping", { { 0 } }, ctl_daemon_ping, "answers true" },
 	{ "daemon.methods", { { 0 } }, ctl_daemon_methods, "this table" },
 };

@@ -67,11 +67,12 @@ uint16_t registry_check_tsih(const struct session_request *r,
 			     const struct conn *c);
 /* s belongs to another worker from now on, which gets post first. */
 void registry_move(struct session *s, struct worker *to, struct epost *post);
-/* A connection is there; false: too many of them have not logged in, or the
- * daemon shuts down. */
-bool registry_conn_begin(void);
-void registry_conn_logged_in(void);	/* or was closed before */
-void registry_conn_end(void);
+/* conn_count.c: a connection is there; false: there are too many of them, or
+ * the daemon shuts down. */
+bool registry_conn_begin(const struct sockaddr *remote);
+/* It logged in, or was closed before. */
+void registry_conn_logged_in(const struct sockaddr *remote);
+void registry_conn_end(const struct sockaddr *remote);
 
 /* ---- session.c --------------------------------------------------------- */
 

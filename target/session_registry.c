@@ -238,38 +238,3 @@ void registry_move(struct session *s, struct worker *to, struct epost *post)
 	engine_post(to->engine, post);
 	registry_unlock(r);
 }
-
-/* ---- connections ------------------------------------------------------- */
-
-bool registry_conn_begin(void)
-{
-	struct registry *r = registry_lock();
-	bool ok = !r->closed && r->half_open < MAX_HALF_OPEN;
-
-	if (ok) {
-		r->half_open++;
-		r->nconns++;
-	} else if (!r->closed) {
-		log_peer("connection refused: %u have not logged in",
-			 r->half_open);
-	}
-	registry_unlock(r);
-	return ok;
-}
-
-void registry_conn_logged_in(void)
-{
-	struct registry *r = registry_lock();
-
-	r->half_open--;
-	registry_unlock(r);
-}
-
-void registry_conn_end(void)
-{
-	struct registry *r = registry_lock();
-
-	r->nconns--;
-	shutdown_check(r);
-	registry_unlock(r);
-}

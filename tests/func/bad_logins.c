@@ -250,6 +250,41 @@ START_TEST(silent_strangers_hold_up_nobody)
 }
 END_TEST
 
+static int64_t limit(const char *name)
+{
+	size_t i;
+	json_t *v;
+
+	adm_ok(d, "daemon limits");
+	json_array_foreach(d->json, i, v)
+		if (!strcmp(json_text(v, "limit"), name))
+			return json_number(v, "value");
+	return -1;
+}
+
+START_TEST(strangers_of_one_address_cannot_take_every_place)
+{
+	int64_t most = limit("half-open-per-address"), n;
+	struct raw **r = calloc((size_t)most + 1, sizeof(struct raw *));
+
+	ck_assert_int_gt(most, 0);
+	ck_assert_int_gt(limit("half-open"), most);
+	for (n = 0; n <= most; n++)
+		r[n] = stranger();
+	ck_assert(raw_wait_closed(r[most], DEADLINE_MS));
+	raw_close(r[0]);
+	/* a place is free as soon as the daemon sees that */
+	for (n = 0; n < 100; n++)
+		if (login_status_of(d, .target = IQN) == 0)
+			break;
+	ck_assert_int_lt(n, 100);
+	for (n = 1; n <= most; n++)
+		raw_close(r[n]);
+	free(r);
+	others_are_served();
+}
+END_TEST
+
 START_TEST(a_session_that_does_not_exist_cannot_be_joined)
 {
 	union bhs b = login(LOGIN_TRANSIT | 1 << 2 | 3);
@@ -313,6 +348,7 @@ int main(void)
 		text_that_never_ends_is_refused_before_it_fills_memory);
 	tcase_add_test(tc, a_length_that_lies_holds_up_nobody);
 	tcase_add_test(tc, silent_strangers_hold_up_nobody);
+	tcase_add_test(tc, strangers_of_one_address_cannot_take_every_place);
 	tcase_add_test(tc, a_session_that_does_not_exist_cannot_be_joined);
 	tcase_add_test(tc, logins_with_changed_bytes_do_no_harm);
 	return func_run("bad_logins", tc);

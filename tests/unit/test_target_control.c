@@ -292,7 +292,7 @@ START_TEST(a_secret_is_kept_in_a_file_of_its_own)
 	ck_assert_int_ne(stat(path, &st), 0);
 	ok("chap.clear", ON_T "}");
 	saved_is("targets/" T "/chap", NULL);
-	no("chap.clear", ON_T "}", "no such CHAP user");
+	no("chap.clear", ON_T "}", "no CHAP user");
 }
 END_TEST
 

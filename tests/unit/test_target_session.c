@@ -113,22 +113,6 @@ START_TEST(login_that_does_not_come_ends_the_connection)
 }
 END_TEST
 
-START_TEST(half_open_connections_are_bounded)
-{
-	unsigned i, n = 0;
-	int fd[2];
-
-	/* descriptors of nobody: they are closed at once */
-	for (i = 0; i < MAX_HALF_OPEN; i++)
-		n += registry_conn_begin();
-	ck_assert_uint_eq(n, MAX_HALF_OPEN);
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
-	conn_new(&workers[0], fd[0], 1);
-	ck_assert(list_empty(&workers[0].conns));
-	close(fd[1]);
-}
-END_TEST
-
 START_TEST(segment_longer_than_we_take_ends_the_connection)
 {
 	struct peer *p = peer_logged_in();
@@ -445,7 +429,6 @@ int main(void)
 	tcase_add_test(tc, connection_lost_with_commands_before_their_turn);
 	tcase_add_test(tc, before_login_nothing_else_is_taken);
 	tcase_add_test(tc, login_that_does_not_come_ends_the_connection);
-	tcase_add_test(tc, half_open_connections_are_bounded);
 	tcase_add_test(tc, segment_longer_than_we_take_ends_the_connection);
 	tcase_add_loop_test(tc,
 		unwanted_pdu_is_rejected_and_the_connection_lives,
