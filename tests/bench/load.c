@@ -161,7 +161,8 @@ static void parse(struct options *o, int argc, char **argv)
 	*o = (struct options){
 		.client = &lean_client, .work = WORK_READ, .probe = WORKS,
 		.sessions = 1, .depth = 1, .read_percent = 70, .bs = 4096,
-		.dst_lun = -1, .luns = 1, .seconds = 1, .warm = 0.2, .mrdsl = 262144,
+		.dst_lun = -1, .luns = 1, .seconds = 1, .warm = 0.2,
+		.mrdsl = 262144,
 	};
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 		if (!take_option(o, c, optarg))
