@@ -369,17 +369,45 @@ struct resizing {
 	uint64_t	 size, before;
 };
 
+static bool commit_size(struct resizing *r, uint64_t size)
+{
+	json_t *doc = config_copy();
+
+	json_object_set_new(doc_volume(doc, r->name), "size", size_json(size));
+	return ctl_commit(r->call, doc);
+}
+
 /*
- * The file has its size before the configuration says so: after a crash between
- * the two it is longer than it need be, never shorter.  (A shrunk one has a
- * configuration to be told of its new size at least when it is asked for next.)
+ * The file has its size before the configuration says so, and a shrunk one
+ * after it: after a crash between the two it is longer than it need be, never
+ * shorter.
  */
+static void shrunk(void *arg, int err)
+{
+	struct resizing *r = arg;
+
+	if (err)
+		ctl_fail(r->call, "volume %s was not resized: %s; its "
+			 "configuration has the new size", r->name,
+			 strerror(-err));
+	else
+		ctl_volumes(r->call, json_pack("[s]", r->name), true);
+	free(r);
+}
+
+static void shrink(struct resizing *r)
+{
+	if (commit_size(r, r->size))
+		vol_when_settled(r->name, shrunk, r);
+	else
+		free(r);
+}
+
 static void resized(void *arg, int err)
 {
 	struct resizing *r = arg;
 	const struct conf_volume *v = conf_find_volume(config_now(), r->name);
 	struct lu *lu;
-	json_t *doc;
 
 	if (err || !v) {
 		ctl_fail(r->call, "volume %s was not resized: %s", r->name,
@@ -392,10 +420,7 @@ static void resized(void *arg, int err)
 		free(r);
 		return;
 	}
-	doc = config_copy();
-	json_object_set_new(doc_volume(doc, r->name), "size",
-			    size_json(r->size));
-	if (ctl_commit(r->call, doc)) {
+	if (commit_size(r, r->size)) {
 		ctl_volumes(r->call, json_pack("[s]", r->name), true);
 	} else {
 		lu = vol_lu(r->name);
@@ -456,6 +481,9 @@ void ctl_volume_resize(struct ctl_call *c)
 	memcpy(r->name, v->name, sizeof(r->name));
 	r->size = size;
 	r->before = info.size;
-	lu_resize(lu, size, resized, r);
+	if (size && size < info.size)
+		shrink(r);
+	else
+		lu_resize(lu, size, resized, r);
 	lu_unref(lu);
 }
