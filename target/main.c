@@ -36,6 +36,9 @@
 /* A volume that does not close by then, or keeps a session's commands from
  * ending, hangs in its file system. */
 #define CLOSE_MS	30000
+/* Another daemon that answers at the socket for two seconds lives. */
+#define SOCKET_TRIES	40
+#define SOCKET_TRY_US	50000
 
 static struct {
 	struct options	 options;
@@ -220,8 +223,15 @@ static int start_threads(const struct options *o, struct config_error *err)
 
 static int start_control(const struct options *o, struct config_error *err)
 {
-	int r = control_start(o->socket);
+	int r, tries;
 
+	/* a killed one's listener lives on until the kernel took its ring down */
+	for (tries = 0; tries < SOCKET_TRIES; tries++) {
+		r = control_start(o->socket);
+		if (r != -EADDRINUSE)
+			break;
+		usleep(SOCKET_TRY_US);
+	}
 	if (r != -EADDRINUSE)
 		return r ? say(err, o->socket, r) : 0;
 	snprintf(err->text, sizeof(err->text), "%.300s: another lund serves "

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <sys/wait.h>
 
 #include "tests/lib/ini.h"
 
@@ -153,6 +155,45 @@ START_TEST(what_lunadm_said_is_done_survives_kill_9)
 }
 END_TEST
 
+/* Grows and shrinks the volume until the daemon is gone. */
+static pid_t resize_for_ever(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (!adm(d, "volume resize sized 4M --force") &&
+	       !adm(d, "volume resize sized 8M"))
+		;
+	_exit(0);
+}
+
+static bool has_opened(void *arg)
+{
+	(void)arg;
+	return !adm(d, "volume show sized") &&
+	       strcmp(json_text(d->json, "state"), "opening");
+}
+
+START_TEST(a_volume_being_resized_is_served_after_it)
+{
+	pid_t pid;
+	int n;
+
+	adm_ok(d, "volume create sized --size 8M");
+	for (n = 0; n < 8; n++) {
+		pid = resize_for_ever();
+		usleep(100000 + (unsigned)n * 7000);
+		daemon_kill9(d);
+		waitpid(pid, NULL, 0);
+		ck_assert_int_eq(daemon_run(d), 0);
+		ck_assert(wait_until(has_opened, NULL, DEADLINE_MS));
+		ck_assert_str_eq(json_text(d->json, "state"), "online");
+	}
+	adm_ok(d, "volume delete sized --erase");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("kill -9");
@@ -163,5 +204,6 @@ int main(void)
 		return EXIT_FAILURE;
 	tcase_add_test(tc, every_write_that_got_good_is_there_after_kill_9);
 	tcase_add_test(tc, what_lunadm_said_is_done_survives_kill_9);
+	tcase_add_test(tc, a_volume_being_resized_is_served_after_it);
 	return func_run("durability_kill9", tc);
 }
