@@ -32,7 +32,7 @@ only()
 }
 
 only "a noun" "vol" "volume"
-offers "all nouns" "" "acl chap config lun portal session stats target vaai volume"
+offers "all nouns" "" "acl chap config daemon lun portal session stats target vaai volume"
 only "a verb" "volume re" "resize"
 offers "options" "volume create x --" "--path --size --thick"
 only "an option" "volume create x --bl" "--block-size"
