@@ -49,6 +49,7 @@ static struct control {
 	struct etimer	 pause;
 	struct list	 clients;	/* in the order of their arrival */
 	unsigned	 nclients;
+	unsigned	 works;		/* that go on after their answer */
 	bool		 accepting;
 } control = { .fd = -1, .clients = { &control.clients, &control.clients } };
 
@@ -388,7 +389,18 @@ int control_start(const char *path)
 
 bool control_quiet(void)
 {
-	return control.fd < 0 && !control.accepting && !control.nclients;
+	return control.fd < 0 && !control.accepting && !control.nclients &&
+	       !control.works;
+}
+
+void control_work_begins(void)
+{
+	control.works++;
+}
+
+void control_work_ends(void)
+{
+	control.works--;
 }
 
 void control_stop(void)

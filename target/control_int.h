@@ -66,6 +66,11 @@ int64_t ctl_int(struct ctl_call *c, const char *name, int64_t fallback);
 uint64_t ctl_size(struct ctl_call *c, const char *name, uint64_t fallback);
 bool ctl_has(struct ctl_call *c, const char *name);
 
+/* Around work on a thread of its own that may outlast its call: the main engine
+ * stays until it has ended. */
+void control_work_begins(void);
+void control_work_ends(void);
+
 /* Handles one line with c, whose answer and client are set: c->answer() is
  * called, now or later, and c freed after it. */
 void ctl_line(struct ctl_call *c, const char *line, size_t len);

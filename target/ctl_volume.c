@@ -247,6 +247,7 @@ static void erase_done(struct vwork *w)
 	else
 		deletion_answer(d);
 	deletion_free(d);
+	control_work_ends();
 }
 
 static void deleted(void *arg)
@@ -256,6 +257,7 @@ static void deleted(void *arg)
 	if (d->erase) {
 		d->work = (struct vwork){ .run = erase_run,
 					  .done = erase_done };
+		control_work_begins();
 		volume_async(NULL, &d->work);
 		return;
 	}

@@ -267,10 +267,12 @@ static int start(const struct options *o, struct config_error *err)
 /* The main engine is freed when it has let go of all that it was lent. */
 static void drain(struct etimer *t)
 {
-	if (lund.polling || !control_quiet() || !portals_quiet())
+	if (lund.polling || !control_quiet() || !portals_quiet()) {
 		etimer_start(scsi_host.main, t, 1);
-	else
-		engine_stop(scsi_host.main);
+		return;
+	}
+	etimer_stop(&lund.close_timer);
+	engine_stop(scsi_host.main);
 }
 
 static void finish_main(void)
@@ -281,6 +283,7 @@ static void finish_main(void)
 		engine_cancel(scsi_host.main, &lund.poll);
 	etimer_init(&lund.drain_timer, drain);
 	etimer_start(scsi_host.main, &lund.drain_timer, 0);
+	etimer_start(scsi_host.main, &lund.close_timer, CLOSE_MS);
 	engine_run(scsi_host.main);
 	engine_free(scsi_host.main);
 }
