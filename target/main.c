@@ -225,7 +225,7 @@ static int start_control(const struct options *o, struct config_error *err)
 {
 	int r, tries;
 
-	/* a killed one's listener lives on until the kernel took its ring down */
+	/* a killed one's listener lives until the kernel took its ring down */
 	for (tries = 0; tries < SOCKET_TRIES; tries++) {
 		r = control_start(o->socket);
 		if (r != -EADDRINUSE)
