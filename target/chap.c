@@ -57,15 +57,16 @@ int chap_start(struct chap *c, const char *list)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(algorithms); i++)
-		if (offered(list, algorithms[i].number))
-			break;
-	if (i == ARRAY_SIZE(algorithms))
+	*c = (struct chap){};
+	for (i = ARRAY_SIZE(algorithms); i-- > 0;) {
+		if (!offered(list, algorithms[i].number))
+			continue;
+		c->offered |= CHAP_OFFERED(algorithms[i].number);
+		c->algorithm = algorithms[i].number;
+		c->len = algorithms[i].len;
+	}
+	if (!c->offered)
 		return -ENOENT;
-	*c = (struct chap){
-		.algorithm	= algorithms[i].number,
-		.len		= algorithms[i].len,
-	};
 	if (RAND_bytes(&c->id, 1) != 1 || RAND_bytes(c->challenge, c->len) != 1)
 		return -EIO;
 	return 0;
@@ -215,10 +216,11 @@ static bool digest_matches(const struct chap *c, const uint8_t *secret,
 {
 	uint8_t digest[EVP_MAX_MD_SIZE];
 	bool same;
+	int n = chap_digest(c, secret, len, digest);
 
-	if (chap_digest(c, secret, len, digest) != c->len)
+	if (n < 0)
 		return false;
-	same = !CRYPTO_memcmp(digest, answer, c->len);
+	same = !CRYPTO_memcmp(digest, answer, (size_t)n);
 	OPENSSL_cleanse(digest, sizeof(digest));
 	return same;
 }
@@ -253,27 +255,44 @@ static bool secret_matches(const struct chap *c, const uint8_t *secret,
 	return same;
 }
 
+/* The algorithm of an answer of len bytes: the one that was asked for, or
+ * another that the initiator offered.  NULL: none. */
+static const struct algorithm *answered(const struct chap *c, int len)
+{
+	const struct algorithm *a = algorithm_of(c->algorithm);
+	size_t i;
+
+	for (i = 0; a->len != len && i < ARRAY_SIZE(algorithms); i++)
+		if (c->offered & CHAP_OFFERED(algorithms[i].number))
+			a = &algorithms[i];
+	return a->len == len ? a : NULL;
+}
+
 const struct chap_user *chap_verify(const struct chap *c,
 				    const struct chap_user *users, int n,
 				    const char *name, const char *response)
 {
 	const struct chap_user *found = NULL;
 	uint8_t answer[CHAP_DIGEST_MAX];
+	const struct algorithm *a =
+		answered(c, chap_decode(response, answer, sizeof(answer)));
+	struct chap by = *c;
 	bool known = false;
 	int i;
 
-	if (chap_decode(response, answer, sizeof(answer)) != c->len)
+	if (!a)
 		return NULL;
+	by.algorithm = a->number;
 	for (i = 0; i < n; i++) {
 		if (!name_matches(&users[i], name))
 			continue;
 		known = true;
-		if (secret_matches(c, users[i].secret, users[i].secret_len,
+		if (secret_matches(&by, users[i].secret, users[i].secret_len,
 				   answer))
 			found = &users[i];
 	}
 	if (!known)
-		secret_matches(c, (const uint8_t *)"", 0, answer);
+		secret_matches(&by, (const uint8_t *)"", 0, answer);
 	return found;
 }
 

@@ -21,6 +21,8 @@ enum chap_algorithm {		/* IANA, PPP authentication algorithms */
 	CHAP_SHA3_256	= 8,
 };
 
+#define CHAP_OFFERED(number) (1u << ((number) - CHAP_MD5))
+
 #define CHAP_DIGEST_MAX	32
 
 /* The longest that a challenge of an initiator may be, RFC 7143 6.1. */
@@ -29,7 +31,8 @@ enum chap_algorithm {		/* IANA, PPP authentication algorithms */
 /* One challenge; good for one answer. */
 struct chap {
 	uint8_t		algorithm, id;
-	uint8_t		len;		/* of the challenge, and of a digest */
+	uint8_t		offered;	/* CHAP_OFFERED() of the initiator's */
+	uint8_t		len;		/* of the challenge */
 	uint8_t		challenge[CHAP_DIGEST_MAX];
 };
 
@@ -45,6 +48,8 @@ void chap_offer(const struct chap *c, struct text *reply);
 int chap_digest(const struct chap *c, const uint8_t *secret, size_t len,
 		uint8_t *ret_digest);
 /* Is response (hex or base64) what one of the users called name would send?
+ * An answer of another length than asked for is tried by the algorithm of that
+ * length, if the initiator offered it: some know just one, and offer several.
  * A name or a secret that looks encoded is tried as it stands and decoded.
  * Takes the same time for a wrong name and a wrong secret.  NULL: no. */
 const struct chap_user *chap_verify(const struct chap *c,

@@ -74,6 +74,25 @@ START_TEST(right_answer_is_taken)
 }
 END_TEST
 
+START_TEST(answer_by_another_offered_algorithm_is_taken)
+{
+	chap.algorithm = known[_i].algorithm;
+	chap.offered = CHAP_OFFERED(CHAP_MD5) | CHAP_OFFERED(CHAP_SHA256);
+	ck_assert(chap_verify(&chap, &user, 1, "esx", response(0)));
+	ck_assert(!chap_verify(&chap, &user, 1, "esx",
+			       "0xf1e0f843607477a0605c5a874f334c83"));
+}
+END_TEST
+
+START_TEST(answer_by_an_algorithm_not_offered_is_not_taken)
+{
+	use(2);
+	chap.offered = CHAP_OFFERED(CHAP_SHA256);
+	ck_assert(!chap_verify(&chap, &user, 1, "esx", response(0)));
+	ck_assert(!chap_verify(&chap, &user, 1, "esx", response(1)));
+}
+END_TEST
+
 START_TEST(answer_in_base64_is_taken)
 {
 	/* the MD5 one */
@@ -304,6 +323,9 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_loop_test(tc, answer_to_a_known_challenge_is_right, 0, n);
 	tcase_add_loop_test(tc, right_answer_is_taken, 0, n);
+	tcase_add_loop_test(tc, answer_by_another_offered_algorithm_is_taken,
+			    0, n);
+	tcase_add_test(tc, answer_by_an_algorithm_not_offered_is_not_taken);
 	tcase_add_test(tc, answer_in_base64_is_taken);
 	tcase_add_loop_test(tc, wrong_answers_are_not_taken, 0, 16);
 	tcase_add_test(tc, wrong_name_is_not_taken);
