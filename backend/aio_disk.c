@@ -225,7 +225,7 @@ void disk_flush(struct aio *a)
 		list_del(&r->link);
 		if (r->flags & EREQ_DIRECT && ctx_ready(a))
 			list_add_tail(&a->direct, &r->link);
-		else if (ereq_inline_ok(r) && ereq_try(r))
+		else if (ereq_inline_ok(r) && !ereq_gate(r) && ereq_try(r))
 			engine_ended(&a->engine, r, r->result);
 		else
 			to_lane(a, r);

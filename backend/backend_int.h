@@ -63,6 +63,7 @@ struct vslot {
 	struct list	 bulk;		/* breqs of this turn for the lane */
 	struct edefer	 bulk_go;	/* at the end of the turn */
 	struct etimer	 timer;		/* tries the starved again */
+	struct egate	 gate;
 };
 
 /* Every worker's engine, main's, and room for tests. */
@@ -244,6 +245,7 @@ struct fdvol {
 	int		 sync_fd;
 	unsigned	 read_flags, write_flags;	/* enum ereq_flag */
 	bool		 inline_writes;	/* writes know no RWF_NOWAIT */
+	int		 gate_fd;	/* struct egate's, or -1: none needed */
 	uint32_t	 mem_align;	/* of buffers, 1: any */
 	uint32_t	 granule;	/* block of the file system */
 	dev_t		 dev;		/* of the file system */
@@ -277,6 +279,7 @@ int seek_extent(int fd, uint64_t off, uint64_t len, bool *ret_mapped,
 struct fs_caps {
 	bool punch_hole, zero_range, allocate, reflink;
 	bool nowait_read;
+	bool inline_write;	/* through a gate */
 	uint32_t granule;
 };
 

@@ -130,7 +130,7 @@ enum ereq_flag {
 	/* READ, WRITE: this descriptor takes RWF_NOWAIT (probed) */
 	EREQ_NOWAIT	= 1 << 1,
 	/* WRITE: without RWF_NOWAIT, may still be done inline: nothing that
-	 * holds the file's lock for long runs now */
+	 * holds the file's lock for long runs now, and gate, if any, is open */
 	EREQ_INLINE	= 1 << 2,
 	/* READ, WRITE: opened with O_DIRECT (aio.c: by libaio) */
 	EREQ_DIRECT	= 1 << 3,
@@ -156,6 +156,7 @@ struct ereq {
 	uint64_t	 off, len;	/* bytes */
 	struct iovec	*iov;
 	int		 niov;
+	struct egate	*gate;		/* EREQ_INLINE; NULL: none needed */
 	int		 result;	/* out: as above, or -errno */
 	void		(*done)(struct ereq *r);
 
@@ -165,6 +166,28 @@ struct ereq {
 	uint64_t	 moved;
 	int		 state;
 	void		*priv;
+};
+
+/*
+ * Would a write to a file wait?  A file system that is frozen makes pwritev2()
+ * wait whatever RWF_NOWAIT says, and the engine with all its connections would
+ * wait, too.  So before the first inline write of a turn the kernel is asked,
+ * by a write of no bytes past the page cache, which the ring tries without
+ * waiting: io_uring alone can do that; elsewhere a gate is never open.  After an
+ * inline write that took long, it is shut for a while.
+ *
+ * One an engine and file; zeroed but for fd and used.  The owner keeps it while
+ * it is used: used(g, true) comes before the kernel has it and used(g, false)
+ * after, both on the engine's thread, at any time.
+ */
+struct egate {
+	int		 fd;		/* the file, opened with O_DIRECT */
+	void		(*used)(struct egate *g, bool used);
+
+	/* the engine's own */
+	struct ereq	 ask;
+	bool		 asked, open;
+	uint64_t	 turn, shut_until;
 };
 
 void engine_submit(struct engine *e, struct ereq *r);

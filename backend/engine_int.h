@@ -107,6 +107,12 @@ bool ereq_is_socket(const struct ereq *r);
 bool ereq_step(struct ereq *r, int64_t res);
 /* May r be done on the engine's thread, judged by its flags? */
 bool ereq_inline_ok(const struct ereq *r);
+/* Must r's gate be open for that? */
+static inline bool ereq_gate(const struct ereq *r)
+{
+	return (r->flags & (EREQ_NOWAIT | EREQ_INLINE)) == EREQ_INLINE &&
+	       r->gate;
+}
 /* Tries r, a disk request or a SEND, without blocking.  True: it has ended. */
 bool ereq_try(struct ereq *r);
 /* Does a disk request to its end; blocks. */

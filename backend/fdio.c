@@ -21,6 +21,9 @@
 /* Reading ahead is a hint; more than this pushes out what is in use. */
 #define PREFETCH_MAX	(32 * MiB)
 
+/* What the page cache reads first when a write covers just a part of it. */
+#define PAGE		4096u
+
 struct fdvol *fdvol_new(void)
 {
 	struct fdvol *f = calloc(1, sizeof(*f));
@@ -32,7 +35,7 @@ struct fdvol *fdvol_new(void)
 		free(f);
 		return NULL;
 	}
-	f->fd = f->sync_fd = -1;
+	f->fd = f->sync_fd = f->gate_fd = -1;
 	f->edge = edge;
 	f->mem_align = 1;
 	return f;
@@ -42,6 +45,8 @@ void fdvol_free(struct fdvol *f)
 {
 	if (!f)
 		return;
+	if (f->gate_fd >= 0)
+		close(f->gate_fd);
 	if (f->sync_fd >= 0)
 		close(f->sync_fd);
 	if (f->fd >= 0)
@@ -186,6 +191,27 @@ void fdio_read(struct volume *v, struct breq *b)
 	io_start(b);
 }
 
+static void gate_used(struct egate *g, bool used)
+{
+	struct vslot *s = container_of(g, struct vslot, gate);
+
+	if (used)
+		atomic_fetch_add(&s->in_flight, 1);
+	else
+		atomic_fetch_sub(&s->in_flight, 1);
+}
+
+/* Inline, if nothing holds the file for long now and the page cache need not
+ * read first: what is urgent has just been read. */
+static bool may_inline(const struct volume *v, const struct breq *b)
+{
+	const struct fdvol *f = v->priv;
+
+	return f->inline_writes && !atomic_load(&v->flush.running) &&
+	       !atomic_load(&v->lane.busy) &&
+	       (b->own & OWN_URGENT || !((b->off | b->len) & (PAGE - 1)));
+}
+
 void fdio_write(struct volume *v, struct breq *b)
 {
 	const struct fdvol *f = v->priv;
@@ -196,9 +222,14 @@ void fdio_write(struct volume *v, struct breq *b)
 	if (breq_wants_sync(b)) {
 		b->io.fd = f->sync_fd;
 		b->io.flags |= EREQ_DSYNC;
-	} else if (f->inline_writes && !atomic_load(&v->flush.running) &&
-		   !atomic_load(&v->lane.busy)) {
+	} else if (may_inline(v, b)) {
 		b->io.flags |= EREQ_INLINE;
+		b->io.gate = NULL;
+		if (f->gate_fd >= 0) {
+			b->io.gate = &b->slot->gate;
+			b->io.gate->fd = f->gate_fd;
+			b->io.gate->used = gate_used;
+		}
 	}
 	io_start(b);
 }

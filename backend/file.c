@@ -136,9 +136,10 @@ static int file_size(struct volume *v, struct fdvol *f)
 }
 
 /*
- * A write to a regular file is never tried inline: pwritev2() waits for a file
- * system that is frozen (a snapshot of the disk below is being made) whatever
- * RWF_NOWAIT says, and all sessions of the worker would wait with it.
+ * A write to a regular file is tried inline through a gate alone: pwritev2()
+ * waits for a file system that is frozen (a snapshot of the disk below is being
+ * made) whatever RWF_NOWAIT says.  Where the ring's own try works (XFS, direct
+ * I/O) it serves as well.
  */
 static void file_io_flags(struct volume *v, struct fdvol *f,
 			  const struct fs_caps *fs)
@@ -147,6 +148,10 @@ static void file_io_flags(struct volume *v, struct fdvol *f,
 
 	f->read_flags = direct | (fs->nowait_read ? EREQ_NOWAIT : 0);
 	f->write_flags = direct;
+	if (fs->inline_write && !direct && !v->caps.read_only)
+		f->gate_fd = open(v->path, O_RDWR | O_DIRECT | O_CLOEXEC |
+				  O_NOCTTY);
+	f->inline_writes = f->gate_fd >= 0;
 	f->granule = fs->granule;
 	f->reflink = fs->reflink;
 }

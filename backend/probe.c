@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,18 @@ static uint32_t fs_granule(int fd)
 	return (uint32_t)fs.f_bsize;
 }
 
+/*
+ * Does a write into the page cache cost less here than handing it to a thread,
+ * and never wait for more than memory and a disk?  Nothing tells, so such file
+ * systems are named; others may wait for a network or another process.
+ */
+static bool writes_inline(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == EXT4_SUPER_MAGIC;
+}
+
 static void try_all(const char *folder, int fd, struct fs_caps *caps)
 {
 	void *buf;
@@ -148,6 +161,7 @@ int probe_fs(const char *path, int fd, struct fs_caps *ret)
 		return -errno;
 	*ret = (struct fs_caps){ .granule = fs_granule(fd) };
 	ret->nowait_read = probe_nowait_read(fd);
+	ret->inline_write = ret->nowait_read && writes_inline(fd);
 	trial = trial_open(folder, 0);
 	if (trial >= 0 && !fstat(fd, &st) && !fstat(trial, &trial_st) &&
 	    st.st_dev == trial_st.st_dev)

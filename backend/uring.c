@@ -35,6 +35,7 @@ struct uring {
 	unsigned	 ndisk;
 	struct list	 late;		/* done inline, told with the ring's */
 	uint64_t	 inline_left;	/* bytes that may yet go inline */
+	uint64_t	 turn;		/* counts; from 1 */
 };
 
 static struct uring *uring_of(struct engine *e)
@@ -184,10 +185,12 @@ static void uring_cancel(struct engine *e, struct ereq *r)
  * would want a second pass.  So is a write to a file that refuses RWF_NOWAIT,
  * since the ring would hand it to another thread, and what is urgent.
  */
-static bool wants_inline(const struct uring *u, const struct ereq *r)
+static bool wants_inline(struct uring *u, const struct ereq *r)
 {
 	if (r->len > u->inline_left || !ereq_inline_ok(r))
 		return false;
+	if (ereq_gate(r))
+		return uring_gate_open(&u->engine, &u->ring, r->gate, u->turn);
 	return u->ndisk == 1 || !(r->flags & EREQ_NOWAIT) ||
 	       r->flags & EREQ_URGENT;
 }
@@ -221,6 +224,8 @@ static void flush_disk(struct uring *u)
 			list_add_tail(&u->late, &r->link);
 		else
 			queue(u, r);
+		if (ereq_gate(r))
+			uring_gate_took(&u->engine, r->gate);
 	}
 	u->ndisk = 0;
 	if (!ring)
@@ -248,6 +253,7 @@ static void uring_flush(struct engine *e)
 {
 	struct uring *u = uring_of(e);
 
+	u->turn++;
 	flush_sends(u);
 	flush_disk(u);
 }
@@ -441,6 +447,7 @@ struct engine *uring_new(int *ret_err)
 	u->wake_armed = false;
 	u->ndisk = 0;
 	u->inline_left = INLINE_MAX;
+	u->turn = 0;
 	list_init(&u->pending);
 	list_init(&u->cancels);
 	list_init(&u->sends);

@@ -17,7 +17,7 @@
 static struct daemon *d;
 static const char *dir;
 static struct ini *stuck, *other;
-static uint8_t data[1024], list[24], answer[4096];
+static uint8_t data[4096], list[24], answer[4096];
 static const char *fault;
 
 static void check(bool ok, const char *what)
@@ -54,9 +54,9 @@ static struct cmd wrong(int n)
 
 	switch (n) {
 	case 0:
-		return cmd_write(0, 1, data, 512);	/* over what is there */
+		return cmd_write(0, 8, data, 4096);	/* over what is there */
 	case 1:
-		return cmd_write(9000, 1, data, 512);	/* into a hole */
+		return cmd_write(9000, 8, data, 4096);	/* into a hole */
 	case 2:
 		return cmd_caw(0, 1, data, 1024);
 	case 3:
@@ -77,7 +77,7 @@ START_TEST(commands_to_it_stall_no_other_volume_of_the_worker)
 	int n;
 
 	enter();
-	w = cmd_write(0, 1, data, 512);
+	w = cmd_write(0, 8, data, 4096);
 	expect_good(stuck, HUNG, &w);
 	freeze();
 	for (n = 0; n < WRONGS; n++) {
@@ -103,7 +103,7 @@ END_TEST
 
 START_TEST(its_sessions_end_and_it_is_deleted_while_it_hangs)
 {
-	struct cmd c = cmd_write(0, 1, data, 512), w;
+	struct cmd c = cmd_write(0, 8, data, 4096), w;
 	uint64_t start;
 
 	enter();

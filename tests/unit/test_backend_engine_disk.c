@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,6 +100,63 @@ START_TEST(data_written_is_read_back)
 	ck_assert_int_eq(memcmp(w, r + BLOCK, BLOCK), 0);
 	free(w);
 	free(r);
+	engine_free(e);
+}
+END_TEST
+
+/* A gate on a file: how often the engine has it and had it. */
+static int using_it, uses;
+
+static void gate_used(struct egate *g, bool used)
+{
+	(void)g;
+	using_it += used ? 1 : -1;
+	uses += used;
+}
+
+static void write_through(struct engine *e, struct egate *gate)
+{
+	unsigned char *w = block_buf(1), *r = block_buf(1);
+	struct iovec iov = { w, BLOCK };
+	struct ereq write = disk_of(EREQ_WRITE, 2, BLOCK, &iov, 1);
+
+	memset(w, 0x5a + uses, BLOCK);
+	write.gate = gate;
+	ck_assert_int_eq(eng_do(e, write), 0);
+	ck_assert_int_eq(pread(fd, r, BLOCK, BLOCK), BLOCK);
+	ck_assert_int_eq(memcmp(w, r, BLOCK), 0);
+	free(w);
+	free(r);
+}
+
+START_TEST(gate_is_asked_once_a_write_and_given_back)
+{
+	struct engine *e = eng_new(_i);
+	struct egate gate = { .fd = direct_fd, .used = gate_used };
+
+	write_through(e, &gate);
+	write_through(e, &gate);
+	ck_assert_int_eq(using_it, 0);
+	ck_assert_int_eq(uses, strcmp(engine_name(e), "aio") ? 2 : 0);
+	engine_free(e);
+}
+END_TEST
+
+START_TEST(write_goes_another_way_when_its_gate_is_shut)
+{
+	struct engine *e = eng_new(_i);
+	struct egate gate = { .fd = -1, .used = gate_used };
+
+	write_through(e, &gate);	/* the kernel refuses to say */
+	ck_assert(!gate.open);
+	gate.asked = true;		/* and has not answered yet */
+	write_through(e, &gate);
+	gate.asked = false;
+	gate.shut_until = UINT64_MAX;	/* and took long lately */
+	uses = 0;
+	write_through(e, &gate);
+	ck_assert_int_eq(uses, 0);
+	ck_assert_int_eq(using_it, 0);
 	engine_free(e);
 }
 END_TEST
@@ -322,6 +380,8 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 #define BOTH(test) tcase_add_loop_test(tc, test, 0, ENG_KINDS)
 #define ALL_WAYS(test) tcase_add_loop_test(tc, test, 0, ENG_KINDS * WAYS)
+	BOTH(gate_is_asked_once_a_write_and_given_back);
+	BOTH(write_goes_another_way_when_its_gate_is_shut);
 	ALL_WAYS(data_written_is_read_back);
 	BOTH(arrays_longer_than_the_kernel_takes_are_served_whole);
 	ALL_WAYS(read_at_and_over_the_end_of_a_file_is_an_error);
