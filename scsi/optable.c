@@ -77,6 +77,8 @@ const struct scsi_op scsi_ops[] = {
 	  { 0x34, 0x02, FF4, GROUP, 0xff, 0xff, 0 }, prefetch_start },
 	{ "SYNCHRONIZE CACHE(10)", 0x35, -1, 10, OP_RANGE, SHAPE_10, 0, 0,
 	  { 0x35, 0x06, FF4, GROUP, 0xff, 0xff, 0 }, sync_cache_start },
+	{ "READ DEFECT DATA(10)", 0x37, -1, 10, OP_IN | OP_PR_READ, SHAPE_NONE,
+	  7, 2, { 0x37, 0, 0x1f, Z4, 0xff, 0xff, 0 }, read_defects10_start },
 	{ "WRITE SAME(10)", 0x41, -1, 10,
 	  OP_OUT | OP_RANGE | OP_WRITES | OP_BULK | OP_ZERO | OP_EXACT,
 	  SHAPE_WS10, 0, 0,
@@ -123,6 +125,8 @@ const struct scsi_op scsi_ops[] = {
 	{ "RECEIVE COPY FAILURE DETAILS(LID1)", 0x84, 0x04, 16,
 	  OP_IN | OP_CLONE | OP_PR_OK, SHAPE_NONE, 10, 4,
 	  { 0x84, 0x04, 0xff, Z4, Z3, FF4, 0, 0 }, copy_failed_start },
+	{ "ORWRITE(16)", 0x8b, -1, 16, MEDIUM_OUT | OP_FUA_DPO, SHAPE_16, 0, 0,
+	  { 0x8b, DPO_FUA, FF8, FF4, GROUP, 0 }, orwrite_start },
 	{ "WRITE AND VERIFY(16)", 0x8e, -1, 16, MEDIUM_OUT, SHAPE_16, 0, 0,
 	  { 0x8e, DPO | BYTCHK, FF8, FF4, GROUP, 0 }, write_verify_start },
 	{ "VERIFY(16)", 0x8f, -1, 16, MEDIUM_IN, SHAPE_16, 0, 0,
@@ -159,6 +163,8 @@ const struct scsi_op scsi_ops[] = {
 	  { 0xae, DPO | BYTCHK, FF4, FF4, GROUP, 0 }, write_verify_start },
 	{ "VERIFY(12)", 0xaf, -1, 12, MEDIUM_IN, SHAPE_12, 0, 0,
 	  { 0xaf, DPO | BYTCHK, FF4, FF4, GROUP, 0 }, verify_start },
+	{ "READ DEFECT DATA(12)", 0xb7, -1, 12, OP_IN | OP_PR_READ, SHAPE_NONE,
+	  6, 4, { 0xb7, 0x1f, FF4, FF4, 0, 0 }, read_defects12_start },
 };
 
 const unsigned scsi_nops = ARRAY_SIZE(scsi_ops);

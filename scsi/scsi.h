@@ -172,6 +172,11 @@ struct verify_state {
 	uint64_t	 total;		/* bytes to verify */
 };
 
+struct orwrite_state {
+	uint8_t		*medium;	/* room bytes */
+	uint32_t	 room, total;	/* total: bytes to write */
+};
+
 struct lba_status_state {
 	struct out	 out;
 	uint64_t	 lba, left;	/* blocks: not looked at yet */
@@ -258,6 +263,7 @@ struct scsi_cmd {
 		struct bulk_state  bulk;
 		struct caw_state   caw;
 		struct verify_state verify;
+		struct orwrite_state orwrite;
 		struct lba_status_state lba_status;
 		struct xcopy_state xcopy;
 		struct pr_state    pr;

@@ -75,6 +75,7 @@ enum scsi_result read_start(struct scsi_cmd *cmd);
 enum scsi_result write_start(struct scsi_cmd *cmd);
 enum scsi_result verify_start(struct scsi_cmd *cmd);
 enum scsi_result write_verify_start(struct scsi_cmd *cmd);
+enum scsi_result orwrite_start(struct scsi_cmd *cmd);	/* orwrite.c */
 /* cache.c */
 enum scsi_result sync_cache_start(struct scsi_cmd *cmd);
 enum scsi_result prefetch_start(struct scsi_cmd *cmd);
@@ -100,6 +101,9 @@ enum scsi_result rstmf_start(struct scsi_cmd *cmd);
 enum scsi_result rtpg_start(struct scsi_cmd *cmd);
 enum scsi_result reserve_start(struct scsi_cmd *cmd);		/* 6 and 10 */
 enum scsi_result release_start(struct scsi_cmd *cmd);
+/* defects.c */
+enum scsi_result read_defects10_start(struct scsi_cmd *cmd);
+enum scsi_result read_defects12_start(struct scsi_cmd *cmd);
 /* pr_in.c, pr_out.c */
 enum scsi_result pr_in_start(struct scsi_cmd *cmd);
 enum scsi_result pr_out_start(struct scsi_cmd *cmd);
