@@ -19,6 +19,7 @@ static const struct column target_cols[] = {
 	{ "name", "NAME", COL_NAME },
 	{ "alias", "ALIAS", COL_NAME },
 	{ "enabled", "ENABLED", COL_BOOL },
+	{ "redirect", "REDIRECT", COL_NAME },
 	{ "luns", "LUNS", COL_COUNT },
 	{ "sessions", "SESSIONS", COL_COUNT },
 };
@@ -123,7 +124,8 @@ const struct cli_cmd cli_cmds[] = {
 	{ "target", "show", { IQN }, 1, NONE, NULL, "show one target" },
 	{ "target", "set",
 	  { IQN, { "set", KIND_PAIRS, "KEY=VALUE...", NULL } }, 2,
-	  NONE, NULL, "change a target (alias, enabled)" },
+	  NONE, NULL,
+	  "change a target (alias, enabled, redirect, redirect-permanent)" },
 	{ "target", "enable", { IQN }, 1, NONE, NULL,
 	  "let hosts log in" },
 	{ "target", "disable", { IQN }, 1, { FORCE }, NULL,

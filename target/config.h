@@ -60,6 +60,8 @@ struct conf_target {
 	char		 iqn[ISCSI_NAME_MAX];
 	const char	*alias;
 	bool		 disabled;
+	const char	*redirect;	/* logins go there, addr.h; NULL: no */
+	bool		 redirect_permanent;
 	struct conf_mapping *luns;	/* those of one LUN adjoin */
 	struct conf_rule *rules;
 	struct conf_user *users;

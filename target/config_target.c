@@ -18,6 +18,7 @@
 
 #include "lib/log.h"
 #include "lib/util.h"
+#include "target/addr.h"
 
 static bool good_pattern(const char *s)
 {
@@ -346,9 +347,25 @@ static void read_enabled(struct reader *r, const json_t *v, void *obj)
 		((struct conf_target *)obj)->disabled = json_is_false(v);
 }
 
+static void read_redirect(struct reader *r, const json_t *v, void *obj)
+{
+	const char *s = json_string_value(v);
+	struct sockaddr_storage addr;
+
+	if (!s)
+		read_fault(r, "must be a string");
+	else if (addr_parse(s, &addr))
+		read_fault(r, "must be ADDRESS[:PORT]");
+	else
+		((struct conf_target *)obj)->redirect = s;
+}
+
 static const struct key target_keys[] = {
 	{ "alias", KEY_STRING, FIELD(conf_target, alias), RANGE(0, 255) },
 	{ "enabled", KEY_CUSTOM, .read = read_enabled },
+	{ "redirect", KEY_CUSTOM, .read = read_redirect },
+	{ "redirect-permanent", KEY_BOOL,
+	  FIELD(conf_target, redirect_permanent) },
 	{ "luns", KEY_CUSTOM, .read = read_luns },
 	{ "allow", KEY_CUSTOM, .read = read_allow },
 	{ "chap", KEY_CUSTOM, .read = read_chap },

@@ -23,7 +23,8 @@ static const struct ctl_method methods[] = {
 	{ "target.show", { MUST("target", CTL_STRING) },
 	  ctl_target_show, "one target with its LUNs, rules and sessions" },
 	{ "target.set", { MUST("target", CTL_STRING), MUST("set", CTL_OBJECT) },
-	  ctl_target_set, "change keys of a target: alias, enabled" },
+	  ctl_target_set, "change keys of a target: alias, enabled, redirect, "
+	  "redirect-permanent" },
 	{ "target.enable", { MUST("target", CTL_STRING) },
 	  ctl_target_enable, "let initiators log in again" },
 	{ "target.disable",

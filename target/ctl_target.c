@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "lib/util.h"
+#include "target/addr.h"
 #include "target/session.h"
 
 static unsigned count_luns(const struct conf_target *t)
@@ -19,9 +21,11 @@ static unsigned count_luns(const struct conf_target *t)
 
 json_t *target_json(const struct conf_target *t)
 {
-	return json_pack("{s:s, s:o, s:b, s:i, s:i}", "name", t->iqn,
+	return json_pack("{s:s, s:o, s:b, s:o, s:b, s:i, s:i}", "name", t->iqn,
 			 "alias", text_or_null(t->alias),
 			 "enabled", !t->disabled,
+			 "redirect", text_or_null(t->redirect),
+			 "redirect-permanent", t->redirect_permanent,
 			 "luns", (int)count_luns(t),
 			 "sessions", (int)session_count(t->iqn));
 }
@@ -144,27 +148,58 @@ void ctl_target_disable(struct ctl_call *c)
 		set_enabled(c, t, false);
 }
 
-static const char *set_key(json_t *target, const char *key, const json_t *v)
+static const char *set_alias(json_t *target, const char *key, const json_t *v)
+{
+	if (!json_is_string(v))
+		return "alias must be a string";
+	if (json_string_length(v))
+		json_object_set_new(target, key,
+				    json_string(json_string_value(v)));
+	else
+		json_object_del(target, key);
+	return NULL;
+}
+
+static const char *set_redirect(json_t *target, const char *key,
+				const json_t *v)
+{
+	struct sockaddr_storage addr;
+
+	if (!json_is_string(v) ||
+	    (json_string_length(v) && addr_parse(json_string_value(v), &addr)))
+		return "redirect must be ADDRESS[:PORT], or empty";
+	return set_alias(target, key, v);
+}
+
+static const char *set_switch(json_t *target, const char *key, const json_t *v)
 {
 	bool on;
 
-	if (!strcmp(key, "alias")) {
-		if (!json_is_string(v))
-			return "alias must be a string";
-		if (json_string_length(v))
-			json_object_set_new(target, "alias",
-					    json_string(json_string_value(v)));
-		else
-			json_object_del(target, "alias");
-		return NULL;
-	}
-	if (!strcmp(key, "enabled")) {
-		if (ctl_switch(v, &on))
-			return "enabled must be on or off";
-		json_object_set_new(target, "enabled", json_boolean(on));
-		return NULL;
-	}
-	return "a target has the keys alias and enabled";
+	if (ctl_switch(v, &on))
+		return "enabled and redirect-permanent must be on or off";
+	json_object_set_new(target, key, json_boolean(on));
+	return NULL;
+}
+
+static const char *set_key(json_t *target, const char *key, const json_t *v)
+{
+	static const struct {
+		const char *key;
+		const char *(*set)(json_t *target, const char *key,
+				   const json_t *v);
+	} keys[] = {
+		{ "alias", set_alias },
+		{ "enabled", set_switch },
+		{ "redirect", set_redirect },
+		{ "redirect-permanent", set_switch },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(key, keys[i].key))
+			return keys[i].set(target, key, v);
+	return "a target has the keys alias, enabled, redirect and "
+	       "redirect-permanent";
 }
 
 void ctl_target_set(struct ctl_call *c)

@@ -184,6 +184,19 @@ static enum refusal stage_done(const struct login *l, bool *ret_done)
 	return l->auth == AUTH_START ? REFUSE_NEEDS_CHAP : REFUSE_NOT;
 }
 
+/* Is the target to be found elsewhere?  Told to who has been let in alone. */
+static enum refusal redirected(struct login *l)
+{
+	char address[ADDR_TEXT];
+	bool permanent;
+
+	if (l->discovery || !tgt_redirect(l->target, address, &permanent))
+		return REFUSE_NOT;
+	l->reply.len = l->reply_sent = 0;
+	text_put(&l->reply, "TargetAddress", address);
+	return permanent ? REFUSE_MOVED_FOR_EVER : REFUSE_MOVED;
+}
+
 static enum refusal begin_session(struct conn *c)
 {
 	struct login *l = c->login;
@@ -205,6 +218,9 @@ static enum refusal begin_session(struct conn *c)
 	}
 	if (keys_finish(&c->params, l->seen))
 		return REFUSE_BURST;
+	why = redirected(l);
+	if (why)
+		return why;
 	memcpy(r.isid, l->first.isid, sizeof(r.isid));
 	c->cid = be16_get(l->first.cid);
 	return refusal_of_status(session_begin(c, &r));

@@ -49,6 +49,8 @@ enum refusal {
 	REFUSE_NO_SESSION,
 	REFUSE_RESOURCES,
 	REFUSE_TARGET_ERROR,
+	REFUSE_MOVED,			/* reply holds TargetAddress */
+	REFUSE_MOVED_FOR_EVER,
 	REFUSALS,
 };
 

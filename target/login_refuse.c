@@ -106,6 +106,11 @@ static const struct refusal_row rows[REFUSALS] = {
 		"out of memory or sessions", TRY_AGAIN },
 	[REFUSE_TARGET_ERROR] = { LOGIN_TARGET_ERROR,
 		"internal error", "look at the log" },
+	[REFUSE_MOVED] = { LOGIN_MOVED_TEMPORARILY,
+		"redirected", "lunadm target set TARGET redirect= ends that" },
+	[REFUSE_MOVED_FOR_EVER] = { LOGIN_MOVED_PERMANENTLY,
+		"redirected for good",
+		"lunadm target set TARGET redirect= ends that" },
 };
 
 /* One list for all workers; the latest is the last. */
@@ -205,10 +210,21 @@ void login_refusals(void (*fn)(void *arg, const struct login_refusal *r),
 	pthread_mutex_unlock(&refused.lock);
 }
 
+/* A class of status that comes with text, TargetAddress. */
+static bool is_redirection(uint16_t status)
+{
+	return status >> 8 == 1;
+}
+
 static bool send_refusal(struct conn *c, const union bhs *bhs, uint16_t status)
 {
-	struct pdu_out *out = pdu_new(c);
+	struct login *l = c->login;
 	struct bhs_login_response *rsp;
+	struct pdu_out *out;
+
+	out = is_redirection(status) ?
+		text_pdu(c, &l->reply, &l->reply_sent, l->reply.len) :
+		pdu_new(c);
 
 	if (!out)
 		return false;

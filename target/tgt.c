@@ -148,6 +148,21 @@ bool tgt_alias(const char *iqn, char *buf)
 	return known;
 }
 
+bool tgt_redirect(const char *iqn, char *buf, bool *ret_permanent)
+{
+	struct world *w = world_lock();
+	const struct conf_target *t = conf_find_target(w->conf, iqn);
+	struct sockaddr_storage addr;
+	bool away = t && t->redirect && !addr_parse(t->redirect, &addr);
+
+	if (away) {
+		addr_text((const struct sockaddr *)&addr, buf);
+		*ret_permanent = t->redirect_permanent;
+	}
+	world_unlock(w);
+	return away;
+}
+
 uint16_t tgt_rtpi(const char *iqn, uint16_t group)
 {
 	return port_id(iqn, group);

@@ -64,6 +64,10 @@ int tgt_chap_users(const char *iqn, const char *initiator,
 #define ALIAS_TEXT 256
 bool tgt_alias(const char *iqn, char *buf);
 
+/* Where logins to a target shall go instead, for TargetAddress, into buf
+ * (ADDR_TEXT bytes); false: nowhere. */
+bool tgt_redirect(const char *iqn, char *buf, bool *ret_permanent);
+
 /*
  * A session of a target begins, on its worker, before its first command: access
  * is checked once more, the LUNs that it may see are mapped into its nexus, and

@@ -31,6 +31,8 @@ static struct {
 	int		 nusers;	/* as tgt_chap_users() returns */
 	uint16_t	 begin_status;
 	unsigned	 begun;		/* sessions */
+	const char	*redirect;	/* tgt_redirect(); NULL: no */
+	bool		 redirect_permanent;
 	unsigned	 ntargets;	/* that discovery lists */
 } fake;
 
@@ -132,6 +134,16 @@ bool tgt_alias(const char *iqn, char *buf)
 {
 	ck_assert_ptr_nonnull(iqn);
 	snprintf(buf, ALIAS_TEXT, "An alias");
+	return true;
+}
+
+bool tgt_redirect(const char *iqn, char *buf, bool *ret_permanent)
+{
+	ck_assert_ptr_nonnull(iqn);
+	if (!fake.redirect)
+		return false;
+	snprintf(buf, ADDR_TEXT, "%s", fake.redirect);
+	*ret_permanent = fake.redirect_permanent;
 	return true;
 }
 

@@ -217,6 +217,11 @@ START_TEST(targets_are_made_changed_and_removed)
 	saved_is("# note", "\"kept\"");
 	ok("target.set", ON_T ", \"set\": {\"alias\": \"b\"}}");
 	saved_is("targets/" T "/alias", "\"b\"");
+	ok("target.set", ON_T ", \"set\": {\"redirect\": \"192.0.2.7\", "
+	   "\"redirect-permanent\": \"on\"}}");
+	no("target.set", ON_T ", \"set\": {\"redirect\": \"away\"}}",
+	   "ADDRESS");
+	ok("target.set", ON_T ", \"set\": {\"redirect\": \"\"}}");
 	no("target.set", ON_T ", \"set\": {\"color\": \"b\"}}", "keys alias");
 	ok("target.disable", ON_T "}");
 	saved_is("targets/" T "/enabled", "false");

@@ -162,6 +162,37 @@ START_TEST(status_of_the_session_is_the_answer)
 }
 END_TEST
 
+START_TEST(login_to_a_redirected_target_is_told_where_to_go)
+{
+	fake.redirect = "192.0.2.7:3260";
+	fake.redirect_permanent = _i;
+	SAY(OPERATIONAL | TO_FULL, NAMES "HeaderDigest=None\0");
+	expect_refusal(_i ? LOGIN_MOVED_PERMANENTLY : LOGIN_MOVED_TEMPORARILY);
+	ck_assert(fake_said("TargetAddress=192.0.2.7:3260"));
+	ck_assert(!fake_said("HeaderDigest=None"));
+	ck_assert_uint_eq(fake.begun, 0);
+}
+END_TEST
+
+START_TEST(nobody_is_told_where_to_go_before_proving_who_he_is)
+{
+	fake.redirect = "192.0.2.7:3260";
+	fake.nusers = 1;
+	SAY(OPERATIONAL | TO_FULL, NAMES);
+	expect_refusal(LOGIN_AUTH_FAILED);
+	ck_assert(!fake_said("TargetAddress=192.0.2.7:3260"));
+}
+END_TEST
+
+START_TEST(discovery_is_not_redirected)
+{
+	fake.redirect = "192.0.2.7:3260";
+	SAY(OPERATIONAL | TO_FULL, "InitiatorName=iqn.2026-11.example:host\0"
+	    "SessionType=Discovery\0");
+	ck_assert(fake.logged_in);
+}
+END_TEST
+
 START_TEST(unknown_version_is_refused)
 {
 	request.version_min = request.version_max = 1;
@@ -388,6 +419,11 @@ static void add_text(TCase *tc)
 {
 	tcase_add_loop_test(tc, bad_text_is_refused_with_its_status, 0,
 			    (int)ARRAY_SIZE(bad_texts));
+	tcase_add_loop_test(tc,
+		login_to_a_redirected_target_is_told_where_to_go, 0, 2);
+	tcase_add_test(tc,
+		nobody_is_told_where_to_go_before_proving_who_he_is);
+	tcase_add_test(tc, discovery_is_not_redirected);
 	tcase_add_loop_test(tc, verdict_of_the_configuration_is_the_status, 0,
 			    3);
 	tcase_add_test(tc, status_of_the_session_is_the_answer);
