@@ -64,7 +64,7 @@ struct conf_target {
 	bool		 redirect_permanent;
 	struct conf_mapping *luns;	/* those of one LUN adjoin */
 	struct conf_rule *rules;
-	struct conf_user *users;
+	struct conf_user *users;	/* lib/secret.h */
 	unsigned	 nluns, nrules, nusers;
 };
 
@@ -78,6 +78,7 @@ struct conf_portal {
 /* Strings belong to doc. */
 struct conf {
 	json_t		*doc;
+	const char	*user;		/* at the start alone: user.h */
 	struct conf_volume *volumes;
 	struct conf_target *targets;
 	struct conf_portal *portals;

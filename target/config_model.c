@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/secret.h"
 #include "lib/util.h"
 
 static int hex_digit(char c)
@@ -166,6 +167,7 @@ static void read_version(struct reader *r, const json_t *v, void *obj)
 
 static const struct key top_keys[] = {
 	{ "version", KEY_CUSTOM, .read = read_version },
+	{ "user", KEY_STRING, FIELD(conf, user), RANGE(1, 255) },
 	/* conf_read() reads them: they may be overridden */
 	{ .name = "portals", .kind = KEY_IGNORED },
 	{ "volumes", KEY_CUSTOM, .read = read_volumes },
@@ -218,14 +220,6 @@ struct conf *conf_read(json_t *doc, const json_t *override, const char *dir,
 	return c;
 }
 
-/* Secrets do not stay in freed memory. */
-static void free_users(struct conf_user *u, unsigned n)
-{
-	if (u)
-		explicit_bzero(u, n * sizeof(*u));
-	free(u);
-}
-
 void conf_free(struct conf *c)
 {
 	unsigned i;
@@ -235,9 +229,10 @@ void conf_free(struct conf *c)
 	for (i = 0; i < c->ntargets; i++) {
 		free(c->targets[i].luns);
 		free(c->targets[i].rules);
-		free_users(c->targets[i].users, c->targets[i].nusers);
+		secret_free(c->targets[i].users,
+			    c->targets[i].nusers * sizeof(struct conf_user));
 	}
-	free_users(c->discovery, c->ndiscovery);
+	secret_free(c->discovery, c->ndiscovery * sizeof(struct conf_user));
 	free(c->targets);
 	free(c->volumes);
 	free(c->portals);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/secret.h"
 #include "lib/util.h"
 #include "target/addr.h"
 
@@ -299,16 +300,20 @@ static void read_users(struct reader *r, const json_t *v,
 		read_fault(r, "more than %u users", CHAP_USERS_MAX);
 		return;
 	}
-	users = read_array(r, entries(v), sizeof(*users));
-	if (!users)
+	if (!entries(v))
 		return;
+	users = secret_alloc(entries(v) * sizeof(*users));
+	if (!users) {
+		read_fault(r, "out of memory");
+		return;
+	}
 	*ret_users = users;
+	*ret_n = (unsigned)entries(v);
 	for (i = 0; i < entries(v); i++) {
 		old = json_is_array(v) ? read_enter_index(r, i) : r->len;
 		read_object(r, one_or_entry(v, i), user_keys, &users[i]);
 		read_secrets(r, &users[i]);
 		read_leave(r, old);
-		*ret_n = (unsigned)i + 1;
 	}
 	check_mutual(r, users, entries(v));
 }

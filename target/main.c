@@ -20,6 +20,7 @@
 #endif
 
 #include "lib/log.h"
+#include "lib/util.h"
 #include "lib/version.h"
 #include "target/config.h"
 #include "target/control.h"
@@ -28,6 +29,7 @@
 #include "target/portal.h"
 #include "target/session.h"
 #include "target/state.h"
+#include "target/user.h"
 #include "target/volumes.h"
 #include "target/worker.h"
 
@@ -196,6 +198,42 @@ static int say(struct config_error *err, const char *what, int r)
 	return -1;
 }
 
+/* The file's user; a file that cannot be read is told about in its time. */
+static char *configured_user(const struct options *o)
+{
+	struct config_error err;
+	json_t *doc = config_parse_file(o->file, &err);
+	const char *user = json_string_value(json_object_get(doc, "user"));
+	char *copy = user ? strdup(user) : NULL;
+
+	json_decref(doc);
+	return copy;
+}
+
+static char *folder_of(const char *file)
+{
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
+	return slash ? strndup(file, MAX((size_t)(slash - file), 1u)) : NULL;
+}
+
+static int start_user(struct options *o, struct config_error *err)
+{
+	char *folders[] = {
+		o->state_dir, folder_of(o->socket), folder_of(o->file),
+		folder_of(o->pidfile), NULL,
+	};
+	int i, r = 0;
+
+	if (!o->user)
+		o->user = configured_user(o);
+	if (o->user)
+		r = user_become(o->user, (const char *const *)folders, err);
+	for (i = 1; i < 4; i++)
+		free(folders[i]);
+	return r;
+}
+
 static int start_state(const struct options *o, struct config_error *err)
 {
 	int r = state_open(o->state_dir);
@@ -247,7 +285,7 @@ static struct config_options config_options(const struct options *o)
 	};
 }
 
-static int start(const struct options *o, struct config_error *err)
+static int start(struct options *o, struct config_error *err)
 {
 	struct config_options config = config_options(o);
 	int r;
@@ -255,7 +293,7 @@ static int start(const struct options *o, struct config_error *err)
 	etimer_init(&lund.close_timer, close_late);
 	raise_limits();
 	umask(077);
-	if (start_state(o, err) || start_threads(o, err) ||
+	if (start_user(o, err) || start_state(o, err) || start_threads(o, err) ||
 	    start_control(o, err))
 		return -1;
 	r = watch_signals();
@@ -317,7 +355,7 @@ static int check(const struct options *o)
 	return status;
 }
 
-static int run(const struct options *o)
+static int run(struct options *o)
 {
 	struct config_error err = { "" };
 	sigset_t set;

@@ -23,7 +23,7 @@ enum exit_status { EXIT_USAGE = 2 };
 
 enum {
 	OPT_PORTAL = 256, OPT_WORKERS, OPT_ENGINE, OPT_LOG, OPT_CHECK,
-	OPT_DAEMON, OPT_PIDFILE, OPT_SYSLOG, OPT_VERSION,
+	OPT_DAEMON, OPT_PIDFILE, OPT_SYSLOG, OPT_USER, OPT_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -35,6 +35,7 @@ static const struct option long_options[] = {
 	{ "daemon", no_argument, NULL, OPT_DAEMON },
 	{ "pidfile", required_argument, NULL, OPT_PIDFILE },
 	{ "syslog", no_argument, NULL, OPT_SYSLOG },
+	{ "user", required_argument, NULL, OPT_USER },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -46,7 +47,8 @@ static void usage(FILE *to)
 	      "            [--portal ADDR[:PORT]]... [--workers N]\n"
 	      "            [--engine io_uring|aio]\n"
 	      "            [--log error|warning|info|debug] [--syslog]\n"
-	      "            [--daemon] [--pidfile FILE] [--check] [--version]\n",
+	      "            [--daemon] [--pidfile FILE] [--user NAME]\n"
+	      "            [--check] [--version]\n",
 	      to);
 }
 
@@ -150,6 +152,10 @@ static int take(struct options *o, int opt)
 	case OPT_SYSLOG:
 		o->syslog = true;
 		return 0;
+	case OPT_USER:
+		free(o->user);
+		o->user = strdup(optarg);
+		return 0;
 	}
 	usage(stderr);
 	return EXIT_USAGE;
@@ -195,5 +201,6 @@ void options_free(struct options *o)
 	free(o->socket);
 	free(o->state_dir);
 	free(o->pidfile);
+	free(o->user);
 	json_decref(o->portals);
 }

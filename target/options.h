@@ -14,6 +14,7 @@ struct options {
 	char		*file;		/* absolute */
 	bool		 file_named;	/* by -c: it must be there */
 	char		*socket, *state_dir, *pidfile;
+	char		*user;		/* NULL: the configuration's, or none */
 	json_t		*portals;	/* --portal; NULL: none */
 	unsigned	 workers;
 	enum engine_kind engine;
