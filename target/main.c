@@ -293,8 +293,8 @@ static int start(struct options *o, struct config_error *err)
 	etimer_init(&lund.close_timer, close_late);
 	raise_limits();
 	umask(077);
-	if (start_user(o, err) || start_state(o, err) || start_threads(o, err) ||
-	    start_control(o, err))
+	if (start_user(o, err) || start_state(o, err) ||
+	    start_threads(o, err) || start_control(o, err))
 		return -1;
 	r = watch_signals();
 	if (r)
