@@ -21,7 +21,7 @@ struct row {
 	const char	*text;
 	size_t		 len;
 	uint16_t	 status;
-	const char	*says;		/* with success; NULL: nothing special */
+	const char	*says;		/* with success; NULL: any */
 };
 
 #define TEXT(t)	(t), sizeof(t) - 1

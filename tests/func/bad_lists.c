@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parameter lists and CDBs that no honest host sends, a row each with the clause
- * and the sense that must come back.  After each another session reads what was
- * there before: nothing was changed.
+ * Parameter lists and CDBs that no honest host sends, a row each with the
+ * clause and the sense that must come back.  After each another session reads
+ * what was there before: nothing was changed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,7 +197,8 @@ static uint32_t sense_of(struct raw *r, const struct row *row)
 START_TEST(command_with)
 {
 	const struct row *row = &rows[_i];
-	struct raw *r = raw_open(d, .target = IQN, .keys = "ImmediateData=Yes\n");
+	struct raw *r = raw_open(d, .target = IQN,
+				 .keys = "ImmediateData=Yes\n");
 	uint32_t sense;
 
 	ck_assert(r && r->login_status == 0);

@@ -348,48 +348,108 @@ static void half_the_data_of_a_write(struct raw *r)
 	raw_close(r);
 }
 
+/* What the first PDU says that comes back. */
+enum {
+	CLOSED		= 1,	/* none: the connection has ended */
+	NOTHING		= 2,	/* none, and the session goes on */
+	ITSELF		= 3,	/* the case closed the connection */
+	REJECT		= 0x100,	/* with the reason */
+	STATUS		= 0x200,	/* of a SCSI Response */
+	LOGOUT		= 0x300,	/* with the response */
+	TMF		= 0x400,
+	MORE		= 0x500,	/* an R2T: it has started */
+};
+#define ABORTED		(STATUS | 0x02)
+
 static const struct wrong {
-	const char	*name;
+	const char	*name, *clause;		/* RFC 7143 */
 	void		(*act)(struct raw *r);
-	bool		 closes;	/* it closed the connection itself */
+	int		 answer;
 } wrongs[] = {
-#define W(name) { #name, name, false }
-	W(unknown_opcode), W(opcode_of_a_target), W(snack),
-	W(login_in_full_feature_phase), W(data_out_of_no_command),
-	W(unsolicited_data_of_no_command), W(data_out_beyond_the_buffer),
-	W(data_out_at_a_huge_offset), W(data_out_with_a_gap),
-	W(data_out_with_a_wrong_data_sn), W(data_out_with_a_wrong_tag),
-	W(immediate_data_beyond_the_first_burst),
-	W(more_immediate_data_than_expected),
-	W(final_data_that_is_too_little), W(a_segment_longer_than_declared),
-	W(additional_headers_that_lie), W(an_extended_cdb),
-	W(read_and_write_at_once), W(a_read_that_expects_nothing),
-	W(a_write_that_brings_nothing), W(four_gibibytes_expected),
-	W(a_tag_used_twice), W(a_command_sn_far_ahead),
-	W(a_command_sn_of_the_past), W(text_of_a_tag_never_given),
-	W(text_without_an_end), W(text_without_a_value),
-	W(task_management_of_no_kind), W(logout_for_no_reason),
-	W(logout_of_another_connection), W(a_nop_that_answers_nothing),
-	W(a_lun_of_all_ones),
-	{ "half_a_header", half_a_header, true },
-	{ "half_the_data_of_a_write", half_the_data_of_a_write, true },
+#define W(name, clause, answer) { #name, clause, name, answer }
+	W(unknown_opcode, "11.17.1", REJECT | REJECT_NOT_SUPPORTED),
+	W(opcode_of_a_target, "11.17.1", REJECT | REJECT_NOT_SUPPORTED),
+	W(snack, "11.16", REJECT | REJECT_SNACK),
+	W(login_in_full_feature_phase, "6.3", REJECT | REJECT_PROTOCOL),
+	W(data_out_of_no_command, "7.8", NOTHING),
+	W(unsolicited_data_of_no_command, "7.8", NOTHING),
+	W(data_out_beyond_the_buffer, "7.8", ABORTED),
+	W(data_out_at_a_huge_offset, "7.8", ABORTED),
+	W(data_out_with_a_gap, "7.8", ABORTED),
+	W(data_out_with_a_wrong_data_sn, "7.9", ABORTED),
+	W(data_out_with_a_wrong_tag, "7.8", NOTHING),
+	W(immediate_data_beyond_the_first_burst, "13.14", CLOSED),
+	W(more_immediate_data_than_expected, "11.3.4", CLOSED),
+	W(final_data_that_is_too_little, "11.7.1", ABORTED),
+	W(a_segment_longer_than_declared, "13.12", CLOSED),
+	W(additional_headers_that_lie, "11.2.2", REJECT | REJECT_INVALID_FIELD),
+	W(an_extended_cdb, "11.2.2.3", REJECT | REJECT_NOT_SUPPORTED),
+	W(read_and_write_at_once, "11.3.1", REJECT | REJECT_NOT_SUPPORTED),
+	W(a_read_that_expects_nothing, "11.4.5.2", STATUS),
+	W(a_write_that_brings_nothing, "11.4.5.2", STATUS),
+	W(four_gibibytes_expected, "11.3.4", STATUS | 0x02),
+	W(a_tag_used_twice, "11.2.1.8", CLOSED),
+	W(a_command_sn_far_ahead, "4.2.2.1", NOTHING),
+	W(a_command_sn_of_the_past, "4.2.2.1", NOTHING),
+	W(text_of_a_tag_never_given, "11.10.4", REJECT | REJECT_PROTOCOL),
+	/* the Reject that ended it was taken by the case */
+	W(text_without_an_end, "11.10.2", NOTHING),
+	W(text_without_a_value, "6.1", REJECT | REJECT_PROTOCOL),
+	W(task_management_of_no_kind, "11.6.1", TMF | 0x05),
+	W(logout_for_no_reason, "11.17.1", REJECT | REJECT_INVALID_FIELD),
+	W(logout_of_another_connection, "11.15.1", LOGOUT | LOGOUT_NO_CID),
+	W(a_nop_that_answers_nothing, "11.18", NOTHING),
+	W(a_lun_of_all_ones, "SAM-5 4.7", STATUS | 0x02),
+	W(half_a_header, "7.1", ITSELF),
+	W(half_the_data_of_a_write, "7.1", ITSELF),
 #undef W
 };
 #define WRONGS (int)(sizeof(wrongs) / sizeof(wrongs[0]))
+
+/* A NOP-In overtakes commands: where an answer must come, it is waited for. */
+static int answer_of(struct raw *r, bool must)
+{
+	union bhs nop;
+	int rc;
+
+	raw_request(r, &nop, OP_NOP_OUT, true);
+	nop.nop_out.ttt = be32_of(TAG_NONE);
+	raw_send(r, &nop, NULL, 0);
+	rc = raw_recv(r, DEADLINE_MS);
+	if (rc == OP_NOP_IN && must)
+		rc = raw_recv(r, DEADLINE_MS);
+	switch (rc) {
+	case RAW_CLOSED:
+		return CLOSED;
+	case OP_NOP_IN:
+		return NOTHING;
+	case OP_REJECT:
+		return REJECT | r->bhs.reject.reason;
+	case OP_SCSI_RESPONSE:
+		return STATUS | r->bhs.scsi_response.status;
+	case OP_LOGOUT_RESPONSE:
+		return LOGOUT | r->bhs.logout_response.response;
+	case OP_TMF_RESPONSE:
+		return TMF | r->bhs.tmf_response.response;
+	case OP_R2T:
+		return MORE;
+	}
+	return rc;
+}
 
 START_TEST(a_wrong_pdu_hurts_nobody_else)
 {
 	const struct wrong *w = &wrongs[_i];
 	struct raw *r = enter();
-	int rc = 0;
+	int answer;
 
 	memset(buf, 0x77, sizeof(buf));
 	w->act(r);
-	if (!w->closes) {
-		/* it answers or it hangs up, but it does not hang */
-		rc = raw_ping(r);
-		ck_assert_msg(rc == 0 || rc == RAW_CLOSED, "%s: %d", w->name,
-			      rc);
+	if (w->answer != ITSELF) {
+		answer = answer_of(r, w->answer != NOTHING);
+		ck_assert_msg(answer == w->answer,
+			      "%s (RFC 7143 %s): %#x, not %#x", w->name,
+			      w->clause, answer, w->answer);
 		raw_close(r);
 	}
 	ck_assert_msg(daemon_alive(d), "%s ended the daemon", w->name);
