@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LOG SENSE (SPC-4): the pages that hosts poll, and no more.
+ * LOG SENSE and LOG SELECT (SPC-4): the pages that hosts poll, and no more.
  */
+
+#include <stdlib.h>
 
 #include "scsi/scsi_int.h"
 
@@ -14,20 +16,47 @@ static void parameter(struct out *o, uint16_t code, uint8_t len)
 	out_u8(o, len);
 }
 
-static void supported(const struct lu *lu, struct out *o);
+/* What a page is made of; space where the page wants it. */
+struct log_ask {
+	const struct lu	 *lu;
+	struct volume_space space;
+};
 
-static void temperature(const struct lu *lu, struct out *o)
+static void supported(const struct log_ask *a, struct out *o);
+static void supported_subpages(const struct log_ask *a, struct out *o);
+
+static void temperature(const struct log_ask *a, struct out *o)
 {
-	(void)lu;
+	(void)a;
 	parameter(o, 0x0000, 2);
 	out_u8(o, 0);
 	out_u8(o, NO_TEMPERATURE);
 }
 
-/* The soft threshold stands here while it is exceeded. */
-static void exceptions(const struct lu *lu, struct out *o)
+/* SBC-3 6.3.4: in threshold sets, with the scope of what is counted. */
+static void resources(struct out *o, uint16_t code, uint64_t bytes,
+		      uint8_t scope)
 {
-	bool reached = atomic_load(&lu->threshold_reached);
+	parameter(o, code, 8);
+	out_be32(o, threshold_sets(bytes));
+	out_u8(o, scope);
+	out_fill(o, 0, 3);
+}
+
+/* A device tells nothing of what is left. */
+static void provisioning(const struct log_ask *a, struct out *o)
+{
+	enum { DEDICATED = 1, SHARED = 2 };
+
+	if (a->space.fs_total)
+		resources(o, 0x0001, a->space.fs_free, SHARED);
+	resources(o, 0x0002, a->space.allocated, DEDICATED);
+}
+
+/* The soft threshold stands here while it is exceeded. */
+static void exceptions(const struct log_ask *a, struct out *o)
+{
+	bool reached = atomic_load(&a->lu->threshold_reached);
 
 	parameter(o, 0x0000, 4);
 	out_u8(o, reached ? 0x38 : 0);		/* ASC, ASCQ */
@@ -36,42 +65,132 @@ static void exceptions(const struct lu *lu, struct out *o)
 	out_u8(o, 0);
 }
 
+#define SUBPAGES	0xff
+
 static const struct log_page {
-	uint8_t code;
-	void	(*fill)(const struct lu *lu, struct out *o);
+	uint8_t code, subpage;
+	bool	thin, space;	/* for thin provisioning; wants its space */
+	void	(*fill)(const struct log_ask *a, struct out *o);
 } pages[] = {
-	{ 0x00, supported },
-	{ 0x0d, temperature },
-	{ 0x2f, exceptions },
+	{ 0x00, 0, false, false, supported },
+	{ 0x00, SUBPAGES, false, false, supported_subpages },
+	{ 0x0c, 0, true, true, provisioning },
+	{ 0x0d, 0, false, false, temperature },
+	{ 0x2f, 0, false, false, exceptions },
 };
 
-static void supported(const struct lu *lu, struct out *o)
+static bool offered(const struct log_page *p, const struct lu *lu)
+{
+	return !p->thin || lu_thin(lu);
+}
+
+static void supported(const struct log_ask *a, struct out *o)
 {
 	unsigned i;
 
-	(void)lu;
 	for (i = 0; i < ARRAY_SIZE(pages); i++)
+		if (!pages[i].subpage && offered(&pages[i], a->lu))
+			out_u8(o, pages[i].code);
+}
+
+static void supported_subpages(const struct log_ask *a, struct out *o)
+{
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(pages); i++) {
+		if (!offered(&pages[i], a->lu))
+			continue;
 		out_u8(o, pages[i].code);
+		out_u8(o, pages[i].subpage);
+	}
+}
+
+static enum scsi_result answer(struct scsi_cmd *cmd, const struct log_page *p,
+			       const struct log_ask *a)
+{
+	struct out o = reply_begin(cmd);
+
+	out_u8(&o, p->code | (p->subpage ? 0x40 : 0));	/* SPF */
+	out_u8(&o, p->subpage);
+	out_be16(&o, 0);
+	p->fill(a, &o);
+	out_patch_be16(&o, 2, (uint16_t)(o.len - 4));
+	return reply_end(cmd, &o);
+}
+
+/* A page that waits for a file system to tell its space. */
+struct log_wait {
+	struct lu_space	  space;
+	struct scsi_cmd	 *cmd;
+	const struct log_page *page;
+};
+
+static void space_told(struct lu_space *s)
+{
+	struct log_wait *w = container_of(s, struct log_wait, space);
+	struct log_ask a = { w->cmd->lu, s->space };
+	enum scsi_result r = result_of_errno(s->work.error, false);
+
+	if (!r)
+		r = answer(w->cmd, w->page, &a);
+	scsi_done(w->cmd, r);
+	free(w);
+}
+
+static enum scsi_result ask_space(struct scsi_cmd *cmd,
+				  const struct log_page *p)
+{
+	struct log_wait *w = malloc(sizeof(*w));
+
+	if (!w)
+		return SCSI_BUSY_RESOURCES;
+	*w = (struct log_wait){ .space.done = space_told, .cmd = cmd,
+				.page = p };
+	lu_get_space(cmd->lu, &w->space);
+	return SCSI_PENDING;
+}
+
+/* The page of the CDB, or NULL with the byte at fault. */
+static const struct log_page *page_of(const struct scsi_cmd *cmd,
+				      unsigned *ret_bad)
+{
+	uint8_t code = cmd->cdb[2] & 0x3f, subpage = cmd->cdb[3];
+	unsigned i;
+
+	*ret_bad = 2;
+	for (i = 0; i < ARRAY_SIZE(pages); i++) {
+		if (pages[i].code != code || !offered(&pages[i], cmd->lu))
+			continue;
+		if (pages[i].subpage == subpage)
+			return &pages[i];
+		*ret_bad = 3;
+	}
+	return NULL;
 }
 
 enum scsi_result log_sense_start(struct scsi_cmd *cmd)
 {
-	uint8_t code = cmd->cdb[2] & 0x3f;
-	struct out o;
-	unsigned i;
+	struct log_ask a = { .lu = cmd->lu };
+	const struct log_page *p;
+	unsigned bad;
 
-	if (cmd->cdb[3])
-		return bad_field(cmd, 3, 7);	/* no subpages */
-	for (i = 0; i < ARRAY_SIZE(pages); i++)
-		if (pages[i].code == code)
-			break;
-	if (i == ARRAY_SIZE(pages))
-		return bad_field(cmd, 2, 5);
-	o = reply_begin(cmd);
-	out_u8(&o, code);
-	out_u8(&o, 0);
-	out_be16(&o, 0);
-	pages[i].fill(cmd->lu, &o);
-	out_patch_be16(&o, 2, (uint16_t)(o.len - 4));
-	return reply_end(cmd, &o);
+	p = page_of(cmd, &bad);
+	if (!p)
+		return bad_field(cmd, bad, bad == 2 ? 5 : 7);
+	return p->space ? ask_space(cmd, p) : answer(cmd, p, &a);
+}
+
+/* No parameter can be set, and none counts what could be reset. */
+enum scsi_result log_select_start(struct scsi_cmd *cmd)
+{
+	bool reset = cmd->cdb[1] & 0x02;		/* PCR */
+	unsigned bad;
+
+	if (reset && cmd->length)
+		return bad_field(cmd, 1, 1);
+	if (cmd->length)
+		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, 0);
+	if (!page_of(cmd, &bad))
+		return bad_field(cmd, bad, bad == 2 ? 5 : 7);
+	return SCSI_GOOD;
 }

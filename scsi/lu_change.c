@@ -203,7 +203,19 @@ void lu_resize(struct lu *lu, uint64_t size, lu_done *done, void *arg)
 
 /* ---- soft threshold ---------------------------------------------------- */
 
-#define THRESHOLD_MS 10000
+/* How late a crossing may be told. */
+#define THRESHOLD_MS 2000
+#define SET_SHIFT 20		/* of a threshold set, in bytes */
+
+unsigned lu_threshold_exponent(const struct lu *lu)
+{
+	return lu_thin(lu) ? SET_SHIFT - atomic_load(&lu->block_shift) : 0;
+}
+
+uint32_t threshold_sets(uint64_t bytes)
+{
+	return (uint32_t)MIN(bytes >> SET_SHIFT, UINT32_MAX);
+}
 
 static void threshold_space(struct lu_space *s)
 {

@@ -8,15 +8,17 @@
 
 #include "scsi/scsi_int.h"
 
-#define PAGE_MAX	20
+#define PAGE_MAX	32
+#define SPF		0x40	/* subpage format: a header of four bytes */
 #define ALL_PAGES	0x3f
 #define ALL_SUBPAGES	0xff
 
 enum page_control { CURRENT, CHANGEABLE, DEFAULT, SAVED };
-enum { CACHING = 0x08, CONTROL = 0x0a };
+enum { CACHING = 0x08, CONTROL = 0x0a, EXCEPTIONS = 0x1c };
+#define PROVISIONING 0x02	/* subpage of EXCEPTIONS */
 
 struct mode_page {
-	uint8_t code, len;		/* len: of the whole page */
+	uint8_t code, subpage, len;	/* len: of the whole page */
 	uint8_t bytes[PAGE_MAX];	/* default, but for code and length */
 	uint8_t mask[PAGE_MAX];
 };
@@ -27,13 +29,18 @@ struct mode_page {
 
 static const struct mode_page pages[] = {
 	/* read-write error recovery: reallocation is automatic */
-	{ 0x01, 12, { [2] = 0xc0 }, { 0 } },
-	{ CACHING, 20, { 0 }, { [2] = WCE } },
+	{ 0x01, 0, 12, { [2] = 0xc0 }, { 0 } },
+	{ CACHING, 0, 20, { 0 }, { [2] = WCE } },
 	/* QUEUE ALGORITHM MODIFIER 1, BUSY TIMEOUT PERIOD unlimited */
-	{ CONTROL, 12, { [3] = 0x10, [8] = 0xff, [9] = 0xff },
+	{ CONTROL, 0, 12, { [3] = 0x10, [8] = 0xff, [9] = 0xff },
 	  { [2] = D_SENSE, [4] = SWP } },
+	/* control extension: nothing of it is set */
+	{ CONTROL, 0x01, 32, { 0 }, { 0 } },
 	/* informational exceptions control: DEXCPT */
-	{ 0x1c, 12, { [2] = 0x08 }, { 0 } },
+	{ EXCEPTIONS, 0, 12, { [2] = 0x08 }, { 0 } },
+	/* logical block provisioning: one threshold, of what is used, on its
+	 * way up, told to every nexus; the administrator sets it */
+	{ EXCEPTIONS, PROVISIONING, 24, { [16] = 0x01, [17] = 0x02 }, { 0 } },
 };
 
 static bool wce_changeable(const struct lu *lu)
@@ -41,13 +48,55 @@ static bool wce_changeable(const struct lu *lu)
 	return atomic_load(&lu->write_back);
 }
 
+static unsigned header_of(const struct mode_page *p)
+{
+	return p->subpage ? 4 : 2;
+}
+
+static void put_header(const struct mode_page *p, uint8_t out[PAGE_MAX])
+{
+	if (p->subpage) {
+		out[0] = p->code | SPF;
+		out[1] = p->subpage;
+		out[2] = 0;
+		out[3] = p->len - 4;
+	} else {
+		out[0] = p->code;
+		out[1] = p->len - 2;
+	}
+}
+
+/* The threshold descriptor's ENABLED bit and count. */
+static void put_threshold(const struct lu *lu, uint8_t out[PAGE_MAX])
+{
+	unsigned percent = atomic_load(&lu->threshold_percent);
+	uint64_t bytes = volume_size(lu->volume);
+	be32 sets;
+
+	if (!percent)
+		return;
+	bytes = bytes / 100 * percent + bytes % 100 * percent / 100;
+	sets = be32_of(threshold_sets(bytes));
+	out[16] |= 0x80;
+	memcpy(out + 20, &sets, sizeof(sets));
+}
+
+static bool page_offered(const struct lu *lu, const struct mode_page *p)
+{
+	return p->code != EXCEPTIONS || !p->subpage || lu_thin(lu);
+}
+
 /* The page with header, as page control pc wants it. */
 static void page_bytes(const struct lu *lu, const struct mode_page *p,
 		       enum page_control pc, uint8_t out[PAGE_MAX])
 {
 	memcpy(out, pc == CHANGEABLE ? p->mask : p->bytes, PAGE_MAX);
-	out[0] = p->code;
-	out[1] = p->len - 2;
+	put_header(p, out);
+	if (p->subpage) {
+		if (p->code == EXCEPTIONS && pc == CURRENT)
+			put_threshold(lu, out);
+		return;
+	}
 	if (p->code == CACHING && pc == CHANGEABLE && !wce_changeable(lu))
 		out[2] = 0;
 	if (p->code == CACHING && pc == DEFAULT && wce_changeable(lu))
@@ -123,23 +172,25 @@ enum scsi_result mode_sense_start(struct scsi_cmd *cmd)
 	uint8_t code = cmd->cdb[2] & 0x3f, subpage = cmd->cdb[3];
 	struct out o = reply_begin(cmd);
 	uint8_t bytes[PAGE_MAX];
-	bool found = false;
+	bool known = false, found = false;
 	unsigned i;
 
 	if (pc == SAVED)
 		return SCSI_SAVING_NOT_SUPPORTED;
-	if (subpage && subpage != ALL_SUBPAGES)
-		return bad_field(cmd, 3, 7);
 	mode_header(cmd, &o);
 	for (i = 0; i < ARRAY_SIZE(pages); i++) {
-		if (code != pages[i].code && code != ALL_PAGES)
+		if (!page_offered(cmd->lu, &pages[i]) ||
+		    (code != pages[i].code && code != ALL_PAGES))
+			continue;
+		known = true;
+		if (subpage != pages[i].subpage && subpage != ALL_SUBPAGES)
 			continue;
 		page_bytes(cmd->lu, &pages[i], pc, bytes);
 		out_bytes(&o, bytes, pages[i].len);
 		found = true;
 	}
 	if (!found)
-		return bad_field(cmd, 2, 5);
+		return known ? bad_field(cmd, 3, 7) : bad_field(cmd, 2, 5);
 	if (sense10(cmd))
 		out_patch_be16(&o, 0, (uint16_t)(o.len - 2));
 	else
@@ -193,35 +244,62 @@ static enum scsi_result select_header(struct scsi_cmd *cmd, struct cur *c)
 	return SCSI_GOOD;
 }
 
-/* One page: nothing but changeable bits may differ from what is so now. */
+/* The page that a header of the list names; -1: none.  PS is ignored. */
+static int page_index(const struct lu *lu, const uint8_t *h)
+{
+	uint8_t subpage = h[0] & SPF ? h[1] : 0;
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(pages); i++)
+		if (pages[i].code == (h[0] & 0x3f) &&
+		    pages[i].subpage == subpage &&
+		    !pages[i].subpage == !(h[0] & SPF) &&
+		    page_offered(lu, &pages[i]))
+			return (int)i;
+	return -1;
+}
+
+/* Nothing but changeable bits may differ from what is so now. */
+static enum scsi_result check_page(struct scsi_cmd *cmd, unsigned at,
+				   const struct mode_page *p,
+				   const uint8_t *page)
+{
+	uint8_t now[PAGE_MAX], mask[PAGE_MAX];
+	unsigned k;
+
+	page_bytes(cmd->lu, p, CURRENT, now);
+	page_bytes(cmd->lu, p, CHANGEABLE, mask);
+	for (k = header_of(p); k < p->len; k++)
+		if ((page[k] ^ now[k]) & ~mask[k])
+			return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM,
+					 at + k);
+	return SCSI_GOOD;
+}
+
 static enum scsi_result select_page(struct scsi_cmd *cmd, struct cur *c,
 				    struct wish *wish)
 {
-	unsigned at = offset_of(cmd, c), i, k;
-	uint8_t now[PAGE_MAX], mask[PAGE_MAX];
-	const uint8_t *h = cur_take(c, 2), *rest;
+	unsigned at = offset_of(cmd, c), size, len;
+	const uint8_t *h = cur_take(c, 2);
+	int i;
 
 	if (!h)
 		return SCSI_PARAM_LENGTH_ERROR;
-	for (i = 0; i < ARRAY_SIZE(pages); i++)
-		if (pages[i].code == (h[0] & 0x7f))	/* SPF 0; PS ignored */
-			break;
-	if (i == ARRAY_SIZE(pages))
+	i = page_index(cmd->lu, h);
+	if (i < 0)
 		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, at);
-	if (h[1] != pages[i].len - 2)
-		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, at + 1);
-	rest = cur_take(c, h[1]);
-	if (!rest)
+	size = header_of(&pages[i]);
+	if (size == 4 && !cur_take(c, 2))
 		return SCSI_PARAM_LENGTH_ERROR;
-	page_bytes(cmd->lu, &pages[i], CURRENT, now);
-	page_bytes(cmd->lu, &pages[i], CHANGEABLE, mask);
-	for (k = 2; k < pages[i].len; k++)
-		if ((rest[k - 2] ^ now[k]) & ~mask[k])
-			return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM,
-					 at + k);
-	memcpy(wish->page[i] + 2, rest, h[1]);
+	len = size == 4 ? be16_get(BE_AT(be16, h, 2)) : h[1];
+	if (len != pages[i].len - size)
+		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM,
+				 at + size - 1);
+	if (!cur_take(c, len))
+		return SCSI_PARAM_LENGTH_ERROR;
+	memcpy(wish->page[i], h, pages[i].len);
 	wish->set[i] = true;
-	return SCSI_GOOD;
+	return check_page(cmd, at, &pages[i], h);
 }
 
 static void wce_done(struct scsi_cmd *cmd, int err)
@@ -240,7 +318,7 @@ static enum scsi_result apply(struct scsi_cmd *cmd, const struct wish *wish)
 	for (i = 0; i < ARRAY_SIZE(pages); i++) {
 		const uint8_t *p = wish->page[i];
 
-		if (!wish->set[i])
+		if (!wish->set[i] || pages[i].subpage)
 			continue;
 		if (pages[i].code == CONTROL) {
 			bool d_sense = p[2] & D_SENSE, swp = p[4] & SWP;

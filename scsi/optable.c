@@ -86,6 +86,8 @@ const struct scsi_op scsi_ops[] = {
 	{ "UNMAP", 0x42, -1, 10, OP_OUT | OP_WRITES | OP_BULK | OP_DELETE,
 	  SHAPE_NONE, 7, 2,
 	  { 0x42, 0, Z4, GROUP, 0xff, 0xff, 0 }, unmap_start },
+	{ "LOG SELECT", 0x4c, -1, 10, OP_OUT | OP_NO_MEDIUM, SHAPE_NONE, 7, 2,
+	  { 0x4c, 0x02, 0xff, 0xff, Z3, 0xff, 0xff, 0 }, log_select_start },
 	{ "LOG SENSE", 0x4d, -1, 10,
 	  OP_IN | OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 7, 2,
 	  { 0x4d, 0, 0xff, 0xff, 0, 0xff, 0xff, 0xff, 0xff, 0 },

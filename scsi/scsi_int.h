@@ -96,6 +96,7 @@ enum scsi_result report_luns_start(struct scsi_cmd *cmd);
 enum scsi_result mode_sense_start(struct scsi_cmd *cmd);	/* 6 and 10 */
 enum scsi_result mode_select_start(struct scsi_cmd *cmd);
 enum scsi_result log_sense_start(struct scsi_cmd *cmd);
+enum scsi_result log_select_start(struct scsi_cmd *cmd);
 enum scsi_result rsoc_start(struct scsi_cmd *cmd);
 enum scsi_result rstmf_start(struct scsi_cmd *cmd);
 enum scsi_result rtpg_start(struct scsi_cmd *cmd);
@@ -333,6 +334,11 @@ struct lu_limits lu_get_limits(const struct lu *lu);
 /* Logical blocks per physical block, as a power of two. */
 unsigned lu_physical_exponent(const struct lu *lu);
 bool lu_rotational(const struct lu *lu);
+/* Threshold sets of logical block provisioning: 2^this many blocks, 1 MiB; 0:
+ * there are none, for lack of thin provisioning. */
+unsigned lu_threshold_exponent(const struct lu *lu);
+/* Bytes in threshold sets, as the fields of 32 bits tell them. */
+uint32_t threshold_sets(uint64_t bytes);
 
 /* How the primitives stand on lu right now. */
 bool lu_thin(const struct lu *lu);		/* LBPME */

@@ -211,7 +211,7 @@ static void provisioning(struct scsi_cmd *cmd, struct out *o)
 	bool thin = lu_thin(cmd->lu);
 	bool zero = atomic_load(&cmd->lu->primitive[PRIM_ZERO]);
 
-	out_u8(o, 0);				/* THRESHOLD EXPONENT */
+	out_u8(o, (uint8_t)lu_threshold_exponent(cmd->lu));
 	out_u8(o, (thin ? 0x80 : 0) |		/* LBPU */
 		  (thin && zero ? 0x60 : 0) |	/* LBPWS, LBPWS10 */
 		  (lu_unmap_zeroes(cmd->lu) ? 0x04 : 0));	/* LBPRZ */

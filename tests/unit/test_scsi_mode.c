@@ -59,6 +59,7 @@ START_TEST(all_pages_come_in_order_behind_a_descriptor)
 	struct rig_cmd *c = run_in(0, 0, cdb_mode_sense6(CURRENT, 0x3f, 255),
 				   255);
 	static const uint8_t codes[] = { 0x01, 0x08, 0x0a, 0x1c };
+	/* subpages only where they are asked for */
 	unsigned at = 12, i;
 
 	ck_assert_int_eq(c->in[0], c->nin - 1);
@@ -96,9 +97,64 @@ START_TEST(saved_values_and_unknown_pages_are_refused)
 
 	ck_assert(rig_sense(page(SAVED, 0x3f), 0x5, 0x39, 0x00));
 	ck_assert(rig_sense(page(CURRENT, 0x05), 0x5, 0x24, 0x00));
-	ck_assert(rig_sense(run_in(0, 0, cdb_with(c, 3, 1), 255), 0x5, 0x24,
+	ck_assert(rig_sense(run_in(0, 0, cdb_with(c, 3, 2), 255), 0x5, 0x24,
 			    0x00));
 	ck_assert(rig_good(run_in(0, 0, cdb_with(c, 3, 0xff), 255)));
+	ck_assert(rig_sense(run_in(0, 0, cdb_with(c, 3, 0x7e), 255), 0x5, 0x24,
+			    0x00));
+}
+END_TEST
+
+START_TEST(subpages_come_with_a_header_of_four_bytes)
+{
+	struct cdb c = cdb_mode_sense6(CURRENT, 0x0a, 255);
+	struct rig_cmd *r = run_in(0, 0, cdb_with(c, 3, 1), 255);
+
+	ck_assert(rig_good(r));
+	ck_assert_int_eq(r->in[12], 0x4a);
+	ck_assert_int_eq(r->in[13], 0x01);
+	ck_assert_int_eq(in16(r, 14), r->nin - 16);
+	/* page and subpage, one after the other */
+	r = run_in(0, 0, cdb_with(c, 3, 0xff), 255);
+	ck_assert_int_eq(r->in[12], 0x0a);
+	ck_assert_int_eq(r->in[24], 0x4a);
+}
+END_TEST
+
+START_TEST(the_threshold_stands_in_its_mode_page)
+{
+	struct cdb c = cdb_with(cdb_mode_sense6(CURRENT, 0x1c, 255), 3, 2);
+	struct rig_cmd *r = run_in(0, 0, c, 255);
+
+	ck_assert_int_eq(r->in[12], 0x5c);
+	ck_assert_int_eq(r->in[13], 0x02);
+	ck_assert_int_eq(in16(r, 14), 20);
+	ck_assert_int_eq(r->in[16], 0);		/* SITUA: all are told */
+	ck_assert_int_eq(r->in[28], 0x01);	/* not enabled, on its way up */
+	ck_assert_int_eq(r->in[29], 0x02);	/* what is used */
+	fake_enter(rig.host.main);
+	lu_set_threshold(rig.lu[0], 75);
+	fake_run();
+	r = run_in(0, 0, c, 255);
+	ck_assert_int_eq(r->in[28], 0x81);
+	ck_assert_int_eq(in32(r, 32), RIG_BLOCKS / 2048 * 3 / 4);
+	/* the same selected again is good, another count is not */
+	{
+		uint8_t list[28] = { 0 };
+
+		memcpy(list + 4, r->in + 12, 24);
+		ck_assert(rig_good(run_out(0, 0, cdb_mode_select6(28), list,
+					   28)));
+		list[27] ^= 1;
+		r = run_out(0, 0, cdb_mode_select6(28), list, 28);
+		ck_assert(rig_sense(r, 0x5, 0x26, 0x00));
+		ck_assert(points_at_param(r, 27));
+	}
+	fake_caps(rig.vol[0])->unmap = METHOD_NONE;
+	ck_assert(rig_sense(run_in(0, 0, c, 255), 0x5, 0x24, 0x00));
+	fake_enter(rig.host.main);
+	lu_set_threshold(rig.lu[0], 0);
+	fake_run();
 }
 END_TEST
 
@@ -241,7 +297,7 @@ END_TEST
 
 START_TEST(log_pages_are_those_of_the_list)
 {
-	static const uint8_t want[] = { 0, 0, 0, 3, 0x00, 0x0d, 0x2f };
+	static const uint8_t want[] = { 0, 0, 0, 4, 0x00, 0x0c, 0x0d, 0x2f };
 	struct rig_cmd *c = run_in(0, 0, cdb_log_sense(0, 255), 255);
 	unsigned i;
 
@@ -252,8 +308,84 @@ START_TEST(log_pages_are_those_of_the_list)
 		ck_assert_int_eq(c->in[0], want[i]);
 		ck_assert_int_eq(in16(c, 2), c->nin - 4);
 	}
+	ck_assert(rig_sense(run_in(0, 0, cdb_log_sense(0x0e, 255), 255), 0x5,
+			    0x24, 0x00));
+	ck_assert(rig_sense(run_in(0, 0, cdb_with(cdb_log_sense(0x0d, 255), 3,
+						  1), 255), 0x5, 0x24, 0x00));
+}
+END_TEST
+
+START_TEST(log_subpages_are_listed)
+{
+	static const uint8_t want[] = { 0x40, 0xff, 0, 10, 0x00, 0, 0x00, 0xff,
+					0x0c, 0, 0x0d, 0, 0x2f, 0 };
+	struct rig_cmd *c = run_in(0, 0, cdb_with(cdb_log_sense(0, 255), 3,
+						  0xff), 255);
+
+	ck_assert_int_eq(c->nin, sizeof(want));
+	ck_assert_mem_eq(c->in, want, sizeof(want));
+}
+END_TEST
+
+START_TEST(used_and_available_space_is_told_in_threshold_sets)
+{
+	struct volume_space space = {
+		.allocated = 3 << 20, .fs_total = 100 << 20,
+		.fs_free = 40 << 20,
+	};
+	static const uint8_t want[] = {
+		0x0c, 0, 0, 24,
+		0x00, 0x01, 0x03, 8, 0, 0, 0, 40, 2, 0, 0, 0,
+		0x00, 0x02, 0x03, 8, 0, 0, 0, 3, 1, 0, 0, 0,
+	};
+	struct rig_cmd *c;
+
+	fake_set_space(rig.vol[0], &space);
+	c = run_in(0, 0, cdb_log_sense(0x0c, 255), 255);
+	fake_run();
+	ck_assert(rig_good(c));
+	ck_assert_int_eq(c->nin, sizeof(want));
+	ck_assert_mem_eq(c->in, want, sizeof(want));
+	fake_caps(rig.vol[0])->unmap = METHOD_NONE;
 	ck_assert(rig_sense(run_in(0, 0, cdb_log_sense(0x0c, 255), 255), 0x5,
 			    0x24, 0x00));
+}
+END_TEST
+
+START_TEST(log_select_sets_nothing)
+{
+	struct cdb c = cdb_log_sense(0, 0);
+	static const uint8_t list[4] = { 0x2f };
+
+	c.b[0] = 0x4c;
+	ck_assert(rig_good(run(0, 0, c)));
+	ck_assert(rig_good(run(0, 0, cdb_with(c, 1, 0x02))));
+	ck_assert(rig_sense(run(0, 0, cdb_with(c, 1, 0x01)), 0x5, 0x24, 0x00));
+	ck_assert(rig_sense(run_out(0, 0, cdb_with(c, 8, 4), list, 4), 0x5,
+			    0x26, 0x00));
+}
+END_TEST
+
+START_TEST(a_threshold_that_is_crossed_again_is_told_again)
+{
+	struct volume_space low = { .allocated = 512 };
+	struct volume_space high = { .allocated = RIG_BLOCKS * 512 };
+	int i;
+
+	fake_enter(rig.host.main);
+	lu_set_threshold(rig.lu[0], 80);
+	fake_run();
+	drain_attentions(0, 0);
+	for (i = 0; i < 2; i++) {
+		fake_set_space(rig.vol[0], &high);
+		fake_advance(10000);
+		ck_assert_int_eq(drain_attentions(0, 0), 1);
+		fake_set_space(rig.vol[0], &low);
+		fake_advance(10000);
+		ck_assert_int_eq(drain_attentions(0, 0), 0);
+	}
+	lu_set_threshold(rig.lu[0], 0);
+	fake_run();
 }
 END_TEST
 
@@ -301,7 +433,13 @@ int main(void)
 		a_list_that_ends_too_soon_is_5_1a_00_and_changes_nothing, 0, 5);
 	tcase_add_test(tc, nothing_is_applied_when_a_later_page_is_bad);
 	tcase_add_test(tc, a_block_descriptor_may_only_say_what_is_so);
+	tcase_add_test(tc, subpages_come_with_a_header_of_four_bytes);
+	tcase_add_test(tc, the_threshold_stands_in_its_mode_page);
 	tcase_add_test(tc, log_pages_are_those_of_the_list);
+	tcase_add_test(tc, log_subpages_are_listed);
+	tcase_add_test(tc, used_and_available_space_is_told_in_threshold_sets);
+	tcase_add_test(tc, log_select_sets_nothing);
+	tcase_add_test(tc, a_threshold_that_is_crossed_again_is_told_again);
 	tcase_add_test(tc, a_soft_threshold_is_told_once_and_stands_in_the_log);
 	return unit_run("scsi_mode", tc);
 }

@@ -174,7 +174,7 @@ START_TEST(provisioning_tells_of_each_way_to_unmap)
 
 	fake_caps(rig.vol[0])->unmap_zeroes = true;
 	c = page(0xb2);
-	ck_assert_int_eq(c->in[4], 0);
+	ck_assert_int_eq(c->in[4], 11);		/* sets of 1 MiB */
 	ck_assert_int_eq(c->in[5], 0xe4);
 	ck_assert_int_eq(c->in[6], 2);
 	lu_set_primitive(rig.lu[0], PRIM_ZERO, false);
