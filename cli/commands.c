@@ -56,6 +56,7 @@ static const struct column portal_cols[] = {
 	{ "port", "PORT", COL_COUNT },
 	{ "group", "GROUP", COL_COUNT },
 	{ "advertise", "ADVERTISED", COL_BOOL },
+	{ "state", "STATE", COL_TEXT },
 };
 static const struct column session_cols[] = {
 	{ "id", "ID", COL_COUNT },
@@ -195,6 +196,9 @@ const struct cli_cmd cli_cmds[] = {
 	{ "portal", "remove",
 	  { { "address", KIND_TEXT, "ADDR[:PORT]", NULL } }, 1, NONE,
 	  NULL, "listen there no more" },
+	{ "portal", "state",
+	  { { "group", KIND_INT, "TAG", NULL }, TEXT("state", "STATE") }, 2,
+	  NONE, &portal_view, "ALUA state of a portal group" },
 	{ "portal", "list", NONE, 0, NONE, &portal_view,
 	  "list addresses" },
 

@@ -63,6 +63,16 @@ static enum scsi_result check_attention(struct scsi_cmd *cmd)
 	return ua_take(cmd->itl);
 }
 
+static enum scsi_result check_path(struct scsi_cmd *cmd)
+{
+	unsigned access = atomic_load_explicit(&cmd->itl->access,
+					       memory_order_relaxed);
+
+	if (access == ALUA_OPTIMIZED || cmd->op->flags & OP_ANY_PATH)
+		return SCSI_GOOD;
+	return alua_refusal((enum alua_state)access);
+}
+
 /* START STOP UNIT with START=1 and no power condition changes nothing that
  * others see. */
 static bool starts_only(const struct scsi_cmd *cmd)
@@ -213,6 +223,9 @@ static enum scsi_result check(struct scsi_cmd *cmd)
 		return r;
 	if (cmd->lu) {
 		r = check_attention(cmd);
+		if (r)
+			return r;
+		r = check_path(cmd);
 		if (r)
 			return r;
 		r = check_reserved(cmd);

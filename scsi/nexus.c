@@ -255,6 +255,7 @@ int nexus_map(struct nexus *n, uint16_t lun, struct lu *lu, bool read_only,
 	n->nitl++;
 	pthread_mutex_lock(&lu->mutex);
 	list_add_tail(&lu->itls, &itl->in_lu);
+	atomic_store(&itl->access, alua_state(lu, n->config.tpgt));
 	reserved_refresh_itl(itl);
 	pthread_mutex_unlock(&lu->mutex);
 	if (announce)

@@ -20,7 +20,7 @@
 #define MEDIUM_IN	(OP_PIECES | OP_RANGE | OP_PR_READ)
 #define MEDIUM_OUT	(OP_PIECES | OP_RANGE | OP_WRITES)
 #define ALWAYS		(OP_NO_LU | OP_NO_MEDIUM | OP_UA_KEEPS | OP_RESV_OK | \
-			 OP_WLUN)
+			 OP_WLUN | OP_ANY_PATH)
 
 #define PR_IN(sa, name) \
 	{ "PERSISTENT RESERVE IN, " name, 0x5e, sa, 10, \
@@ -149,7 +149,7 @@ const struct scsi_op scsi_ops[] = {
 	{ "REPORT LUNS", 0xa0, -1, 12, ALWAYS | OP_IN, SHAPE_NONE, 6, 4,
 	  { 0xa0, 0, 0xff, Z3, FF4, 0, 0 }, report_luns_start },
 	{ "REPORT TARGET PORT GROUPS", 0xa3, 0x0a, 12,
-	  OP_IN | OP_NO_MEDIUM | OP_RESV_OK, SHAPE_NONE, 6, 4,
+	  OP_IN | OP_NO_MEDIUM | OP_RESV_OK | OP_ANY_PATH, SHAPE_NONE, 6, 4,
 	  { 0xa3, 0xea, Z4, FF4, 0, 0 }, rtpg_start },
 	{ "REPORT SUPPORTED OPERATION CODES", 0xa3, 0x0c, 12,
 	  OP_IN | OP_NO_MEDIUM | OP_PR_OK, SHAPE_NONE, 6, 4,

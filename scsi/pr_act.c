@@ -320,7 +320,7 @@ static bool port_of(struct lu *lu, uint16_t rtpi, struct nexus_config *n)
 	n->tpgt = 0;
 	pthread_mutex_lock(&lu->mutex);
 	for (i = 0; i < lu->nports; i++)
-		found = found || lu->ports[i] == rtpi;
+		found = found || lu->ports[i].rtpi == rtpi;
 	list_for_each(itl, &lu->itls, in_lu) {
 		if (itl->nexus->config.rtpi != rtpi)
 			continue;

@@ -416,9 +416,18 @@ void lu_set_read_only(struct lu *lu, bool on);
 void lu_set_write_back(struct lu *lu, bool on, lu_done *done, void *arg);
 void lu_set_online(struct lu *lu);
 void lu_set_threshold(struct lu *lu, unsigned percent);
-/* The relative target port identifiers of all target ports that serve lu (at
- * most LU_PORTS are told), for REPORT TARGET PORT GROUPS.  Main. */
-void lu_set_ports(struct lu *lu, const uint16_t *rtpi, unsigned n);
+/* All target ports that serve lu (at most LU_PORTS are told).  Main. */
+enum alua_state {			/* SPC-4, asymmetric access state */
+	ALUA_OPTIMIZED = 0, ALUA_NON_OPTIMIZED = 1,
+	ALUA_UNAVAILABLE = 3, ALUA_TRANSITIONING = 15,
+};
+
+struct lu_port {
+	uint16_t	 rtpi;		/* relative target port identifier */
+	uint16_t	 group;		/* target port group: of one state */
+	enum alua_state	 state;
+};
+void lu_set_ports(struct lu *lu, const struct lu_port *ports, unsigned n);
 /* Shrinking is the caller's decision. */
 void lu_resize(struct lu *lu, uint64_t size, lu_done *done, void *arg);
 

@@ -37,6 +37,7 @@ enum op_flag {
 	 * let others read.  Neither: as a write. */
 	OP_PR_OK	= 1 << 17,
 	OP_PR_READ	= 1 << 18,
+	OP_ANY_PATH	= 1 << 19,	/* whatever the port's ALUA state */
 };
 
 /* Where LBA and number of blocks stand in the CDB. */
@@ -90,7 +91,7 @@ enum scsi_result copy_failed_start(struct scsi_cmd *cmd);	/* 84h/04h */
 enum scsi_result lba_status_start(struct scsi_cmd *cmd);
 enum scsi_result read_capacity10_start(struct scsi_cmd *cmd);
 enum scsi_result read_capacity16_start(struct scsi_cmd *cmd);
-/* inquiry.c, luns.c, mode.c, log_pages.c, rsoc.c, rtpg.c, reserve.c, unit.c */
+/* inquiry.c, luns.c, mode.c, log_pages.c, rsoc.c, alua.c, reserve.c, unit.c */
 enum scsi_result inquiry_start(struct scsi_cmd *cmd);
 enum scsi_result report_luns_start(struct scsi_cmd *cmd);
 enum scsi_result mode_sense_start(struct scsi_cmd *cmd);	/* 6 and 10 */
@@ -228,7 +229,7 @@ struct lu {
 	pthread_mutex_t	 mutex;		/* itls; held short */
 	struct list	 itls;		/* struct itl.in_lu */
 	struct lu_pr	 pr;
-	uint16_t	 ports[LU_PORTS];	/* lu_set_ports() */
+	struct lu_port	 ports[LU_PORTS];	/* lu_set_ports() */
 	unsigned	 nports;
 	struct lu_worker worker[];	/* host->nworkers */
 };
@@ -247,6 +248,7 @@ struct itl {
 	uint16_t	 lun;
 	bool		 read_only;
 	_Atomic uint32_t ua;		/* pending, 1 << enum unit_attention */
+	_Atomic unsigned access;	/* enum alua_state of its port */
 	/* enum resv_class that a reservation denies it; 0: none does */
 	_Atomic unsigned denied;
 	struct list	 in_lu;		/* lu->itls, under lu->mutex */
@@ -309,6 +311,10 @@ void copy_results_free(struct nexus *n);
 /* nexus.c: the last command of an I_T_L nexus, or of a nexus, is gone. */
 void itl_idle(struct itl *itl);
 
+/* alua.c; the state with lu's mutex.  What who comes by such a path is told:
+ * SCSI_GOOD where commands are served. */
+enum alua_state alua_state(const struct lu *lu, uint16_t group);
+enum scsi_result alua_refusal(enum alua_state s);
 /* reserve.c */
 void lu_release(struct lu *lu, uint64_t nexus);
 void lu_reset_reserved(struct lu *lu);

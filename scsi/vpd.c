@@ -83,7 +83,7 @@ static void device_identification(struct scsi_cmd *cmd, struct out *o)
 	const struct nexus_config *n = &cmd->nexus->config;
 	const struct lu_config *lu = &cmd->lu->config;
 	struct { uint8_t zero[2]; be16 id; } port = { .id = be16_of(n->rtpi) };
-	struct { uint8_t zero[2]; be16 id; } group = { .id = be16_of(1) };
+	struct { uint8_t zero[2]; be16 id; } group = { .id = be16_of(n->tpgt) };
 	char name[ISCSI_NAME_MAX + sizeof(",t,0xffff")];
 
 	designator(o, BINARY, OF_LU | 3, lu->naa, lu->naa_len);

@@ -75,10 +75,17 @@ struct conf_portal {
 	bool		 hidden;	/* not announced */
 };
 
+struct conf_group {		/* a portal group that is not as usual */
+	uint16_t	 tag;
+	enum alua_state	 state;
+};
+
 /* Strings belong to doc. */
 struct conf {
 	json_t		*doc;
 	const char	*user;		/* at the start alone: user.h */
+	struct conf_group *groups;
+	unsigned	 ngroups;
 	struct conf_volume *volumes;
 	struct conf_target *targets;
 	struct conf_portal *portals;
@@ -108,6 +115,10 @@ void conf_free(struct conf *c);		/* NULL allowed */
 
 const struct conf_volume *conf_find_volume(const struct conf *c,
 					   const char *name);
+/* The words of lu_set_ports()'s states: 0 or -EINVAL; and back. */
+int alua_state_of(const char *word, enum alua_state *ret);
+const char *alua_state_word(enum alua_state state);
+enum alua_state conf_group_state(const struct conf *c, uint16_t tag);
 const struct conf_target *conf_find_target(const struct conf *c,
 					   const char *iqn);
 /* Has t a LUN that is this volume, for whomever? */

@@ -68,6 +68,7 @@ void read_targets(struct reader *r, const json_t *v, void *obj);
 void read_discovery(struct reader *r, const json_t *v, void *obj);
 /* config_portal.c */
 void read_portals(struct reader *r, const json_t *v, void *obj);
+void read_groups(struct reader *r, const json_t *v, void *obj);
 /* config_check.c: what cannot be seen from one place. */
 void check_conf(struct reader *r);
 

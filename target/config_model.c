@@ -171,6 +171,7 @@ static const struct key top_keys[] = {
 	/* conf_read() reads them: they may be overridden */
 	{ .name = "portals", .kind = KEY_IGNORED },
 	{ "volumes", KEY_CUSTOM, .read = read_volumes },
+	{ "port-groups", KEY_CUSTOM, .read = read_groups },
 	{ "targets", KEY_CUSTOM, .read = read_targets },
 	{ "discovery", KEY_CUSTOM, .read = read_discovery },
 	{ 0 },
@@ -236,6 +237,7 @@ void conf_free(struct conf *c)
 	free(c->targets);
 	free(c->volumes);
 	free(c->portals);
+	free(c->groups);
 	json_decref(c->doc);
 	free(c);
 }

@@ -104,6 +104,7 @@ CTL_HANDLER(ctl_chap_clear);
 CTL_HANDLER(ctl_chap_list);
 CTL_HANDLER(ctl_portal_add);		/* ctl_portal.c */
 CTL_HANDLER(ctl_portal_remove);
+CTL_HANDLER(ctl_portal_state);
 CTL_HANDLER(ctl_portal_list);
 CTL_HANDLER(ctl_session_list);		/* ctl_session.c */
 CTL_HANDLER(ctl_session_show);

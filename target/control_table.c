@@ -99,6 +99,9 @@ static const struct ctl_method methods[] = {
 	  ctl_portal_add, "listen at ADDR[:PORT]" },
 	{ "portal.remove", { MUST("address", CTL_STRING) },
 	  ctl_portal_remove, "listen there no more" },
+	{ "portal.state",
+	  { MUST("group", CTL_INT), MUST("state", CTL_STRING) },
+	  ctl_portal_state, "ALUA state of a portal group" },
 	{ "portal.list", { { 0 } }, ctl_portal_list, "all portals" },
 
 	{ "session.list", { MAY("target", CTL_STRING) },

@@ -4,6 +4,7 @@
 
 #include "target/ctl_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "target/portal.h"
@@ -133,7 +134,52 @@ drop:
 	json_decref(override);
 }
 
+/* Each with the state of its group. */
+static json_t *portals_with_state(void)
+{
+	json_t *list = portals_list(), *o;
+	size_t i;
+
+	json_array_foreach(list, i, o) {
+		uint16_t tag = (uint16_t)json_integer_value(
+			json_object_get(o, "group"));
+
+		json_object_set_new(o, "state", json_string(alua_state_word(
+			conf_group_state(config_now(), tag))));
+	}
+	return list;
+}
+
+void ctl_portal_state(struct ctl_call *c)
+{
+	json_int_t tag = ctl_int(c, "group", 0);
+	const char *word = ctl_str(c, "state");
+	json_t *doc, *groups;
+	enum alua_state state;
+	char key[16];
+
+	if (tag < 1 || tag > UINT16_MAX) {
+		ctl_fail(c, "a portal group is a number from 1 to %d",
+			 UINT16_MAX);
+		return;
+	}
+	if (alua_state_of(word, &state)) {
+		ctl_fail(c, "a state is active/optimized, active/"
+			 "non-optimized, unavailable or transitioning");
+		return;
+	}
+	doc = config_copy();
+	groups = doc_object(doc, "port-groups");
+	snprintf(key, sizeof(key), "%d", (int)tag);
+	if (state == ALUA_OPTIMIZED)
+		json_object_del(groups, key);
+	else
+		json_object_set_new(groups, key, json_string(word));
+	if (ctl_commit(c, doc))
+		ctl_ok(c, portals_with_state());
+}
+
 void ctl_portal_list(struct ctl_call *c)
 {
-	ctl_ok(c, portals_list());
+	ctl_ok(c, portals_with_state());
 }

@@ -20,24 +20,31 @@ static bool first_of_group(const struct conf *c, unsigned at)
 }
 
 static unsigned ports_of(const struct conf *c, const char *volume,
-			 uint16_t rtpi[LU_PORTS])
+			 struct lu_port ports[LU_PORTS])
 {
 	unsigned t, p, n = 0;
+	uint16_t group;
 
 	for (t = 0; t < c->ntargets; t++) {
 		if (!conf_maps(&c->targets[t], volume))
 			continue;
-		for (p = 0; p < c->nportals && n < LU_PORTS; p++)
-			if (first_of_group(c, p))
-				rtpi[n++] = port_id(c->targets[t].iqn,
-					(uint16_t)c->portals[p].group);
+		for (p = 0; p < c->nportals && n < LU_PORTS; p++) {
+			if (!first_of_group(c, p))
+				continue;
+			group = (uint16_t)c->portals[p].group;
+			ports[n++] = (struct lu_port){
+				.rtpi = port_id(c->targets[t].iqn, group),
+				.group = group,
+				.state = conf_group_state(c, group),
+			};
+		}
 	}
 	return n;
 }
 
 void vols_tell_ports(const struct conf *now)
 {
-	uint16_t rtpi[LU_PORTS];
+	struct lu_port ports[LU_PORTS];
 	unsigned i, n;
 
 	for (i = 0; i < now->nvolumes; i++) {
@@ -45,8 +52,8 @@ void vols_tell_ports(const struct conf *now)
 
 		if (!lu)
 			continue;
-		n = ports_of(now, now->volumes[i].name, rtpi);
-		lu_set_ports(lu, rtpi, n);
+		n = ports_of(now, now->volumes[i].name, ports);
+		lu_set_ports(lu, ports, n);
 		lu_unref(lu);
 	}
 }

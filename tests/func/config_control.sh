@@ -73,7 +73,15 @@ has "it is kept out" "$out" "other addresses"
 ok "from an address that is not given" adm acl check $iqn \
 	--initiator iqn.1998-01.com.vmware:esx1
 has "it is asked for" "$out" --address
+ok "the state of a portal group" adm --json portal state 1 active/non-optimized
 ok "portals" adm --json portal list
+is "with the state of their group" active/non-optimized "$(json 'j[0]["state"]')"
+has "it is saved" "$(cat "$config")" '"1": "active/non-optimized"'
+ends 1 "a state that is none" adm portal state 1 sleepy
+ends 1 "a group that is none" adm portal state 0 unavailable
+ok "back again" adm portal state 1 active/optimized
+ok "portals" adm --json portal list
+is "with the state of their group" active/optimized "$(json 'j[0]["state"]')"
 is "with address" 127.0.0.1 "$(json 'j[0]["address"]')"
 is "with group" 1 "$(json 'j[0]["group"]')"
 ok "sessions" adm --json session list

@@ -96,56 +96,6 @@ START_TEST(both_forms_of_a_lun_reach_the_same_unit)
 }
 END_TEST
 
-/* ---- target port groups ------------------------------------------------ */
-
-START_TEST(one_group_is_active_optimized)
-{
-	struct rig_cmd *c = run_in(0, 0, cdb_rtpg(false, 256), 256);
-
-	ck_assert_int_eq(in32(c, 0), c->nin - 4);
-	ck_assert_int_eq(c->nin, 4 + 8 + 4);
-	ck_assert_int_eq(c->in[4], 0x00);
-	ck_assert_int_eq(c->in[5], 0x01);
-	ck_assert_int_eq(in16(c, 6), 1);
-	ck_assert_int_eq(c->in[11], 1);
-	ck_assert_int_eq(in16(c, 14), 1);
-	c = run_in(0, 0, cdb_rtpg(true, 256), 256);
-	ck_assert_int_eq(c->in[4], 0x10);
-	ck_assert_int_eq(in16(c, 10), 1);
-}
-END_TEST
-
-START_TEST(every_path_tells_the_same_ports)
-{
-	struct rig_cmd *a, *b;
-
-	rig.nexus[1]->config.rtpi = 7;
-	rig.nexus[0]->config.rtpi = 9;
-	a = run_in(0, 0, cdb_rtpg(false, 256), 256);
-	b = run_in(1, 0, cdb_rtpg(false, 256), 256);
-	ck_assert_int_eq(a->in[11], 2);
-	ck_assert_int_eq(in16(a, 14), 7);
-	ck_assert_int_eq(in16(a, 18), 9);
-	ck_assert_int_eq(a->nin, b->nin);
-	ck_assert_mem_eq(a->in, b->in, a->nin);
-}
-END_TEST
-
-START_TEST(ports_without_a_session_are_told_too)
-{
-	const uint16_t ports[] = { 3, 8 };
-	struct rig_cmd *c;
-
-	rig.nexus[0]->config.rtpi = 3;
-	rig.nexus[1]->config.rtpi = 3;
-	lu_set_ports(rig.lu[0], ports, 2);
-	c = run_in(0, 0, cdb_rtpg(false, 256), 256);
-	ck_assert_int_eq(c->in[11], 2);
-	ck_assert_int_eq(in16(c, 14), 3);
-	ck_assert_int_eq(in16(c, 18), 8);
-}
-END_TEST
-
 int main(void)
 {
 	TCase *tc = tcase_create("luns");
@@ -161,8 +111,5 @@ int main(void)
 	tcase_add_test(tc,
 		it_is_answered_to_another_nexus_beside_a_reservation);
 	tcase_add_test(tc, both_forms_of_a_lun_reach_the_same_unit);
-	tcase_add_test(tc, one_group_is_active_optimized);
-	tcase_add_test(tc, every_path_tells_the_same_ports);
-	tcase_add_test(tc, ports_without_a_session_are_told_too);
 	return unit_run("scsi_luns", tc);
 }

@@ -333,7 +333,8 @@ START_TEST(register_and_move_knows_only_target_ports_that_are_there)
 	ck_assert(points_at_param(
 		pr_out_list(0, REGISTER_MOVE, move_list(0xa, 0xb, 0, 7, n),
 			    id, n), 18));
-	lu_set_ports(rig.lu[0], (const uint16_t[]){ 7 }, 1);
+	lu_set_ports(rig.lu[0], &(struct lu_port){ 7, 1, ALUA_OPTIMIZED },
+		     1);
 	ck_assert(rig_good(
 		pr_out_list(0, REGISTER_MOVE, move_list(0xa, 0xb, 0, 7, n),
 			    id, n)));

@@ -399,6 +399,11 @@ START_TEST(a_portal_that_cannot_be_had_changes_nothing)
 	saved_is("portals", "[]");
 	no("portal.add", "{\"address\": \"host\"}", "portals[0]: must be");
 	no("portal.remove", "{\"address\": \"1.2.3.4\"}", "no portal");
+	ok("portal.state", "{\"group\": 2, \"state\": \"unavailable\"}");
+	no("portal.state", "{\"group\": 2, \"state\": \"x\"}", "state");
+	no("portal.state", "{\"group\": 0, \"state\": \"unavailable\"}",
+	   "number");
+	ok("portal.state", "{\"group\": 2, \"state\": \"active/optimized\"}");
 	ok("portal.list", "{}");
 	ck_assert_uint_eq(json_array_size(result), 0);
 }
