@@ -37,6 +37,11 @@
  * holds; but who never sends it leaves most buffers of the worker to others. */
 #define AWAITED_MAX		(4u << 20)
 
+/* A sequence of Data-Out that was asked for, or announced, comes to its end
+ * within this time (ms), or the connection ends: it holds buffers that others
+ * need, and hosts have given the command up by then. */
+#define DATA_OUT_MS		60000
+
 /* Bytes beside PDUs that wait for their CmdSN's turn, of a session: with one
  * connection only an odd initiator sends out of order. */
 #define CMDSN_HELD_MAX		(1u << 20)

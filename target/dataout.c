@@ -42,6 +42,17 @@ bool task_seqs_open(const struct task *t)
 	return t->unsolicited.open;
 }
 
+bool data_out_overdue(const struct conn *c, uint64_t now)
+{
+	const struct task *t;
+
+	list_for_each(t, &c->tasks, in_conn)
+		if (task_seqs_open(t) && now - t->asked_at >
+					 (uint64_t)DATA_OUT_MS * 1000000)
+			return true;
+	return false;
+}
+
 void task_seqs_changed(struct task *t)
 {
 	struct session *s = t->conn->session;
@@ -134,6 +145,7 @@ static void send_r2t(struct task *t, struct data_seq *q, uint32_t len)
 		.end	= t->asked + len,
 		.open	= true,
 	};
+	t->asked_at = engine_now(t->conn->worker->engine);
 	b->opcode = OP_R2T;
 	b->flags = FLAG_FINAL;
 	memcpy(b->lun, t->cmd.lun, sizeof(b->lun));

@@ -68,6 +68,11 @@ static void nop_timer(struct etimer *t)
 		conn_close(c, "closed");
 		return;
 	}
+	if (data_out_overdue(c, engine_now(e))) {
+		conn_close(c, "the initiator does not send the data of a "
+			   "WRITE");
+		return;
+	}
 	if (silent_ms < NOP_SILENCE_MS) {
 		c->nop_ttt = TAG_NONE;	/* any PDU shows that it lives */
 		etimer_start(e, t, NOP_SILENCE_MS - silent_ms);

@@ -182,6 +182,7 @@ static void expect_unsolicited(struct task *t, const union bhs *b)
 			.open	= true,
 		};
 		t->asked = t->unsolicited.end;
+		t->asked_at = engine_now(c->worker->engine);
 	}
 	if ((len || t->unsolicited.open) &&
 	    !task_buffer_try(t, MIN(t->cmd.edtl, PIECE_MAX)))

@@ -52,6 +52,7 @@ struct task {
 	bool		 held;		/* awaits its CmdSN's turn */
 	bool		 ended;		/* done; answered when Data-Out is over */
 	bool		 solicits;	/* counted in session.soliciting */
+	uint64_t	 asked_at;	/* ns: the last sequence was opened */
 	struct list	 in_old;	/* session.waiting_old */
 
 	/* Data-Out: cmd.data holds bytes [base, have) of it. */
@@ -110,6 +111,8 @@ bool task_buffer_try(struct task *t, uint32_t len);
 void task_buffer_put(struct task *t);
 void task_waits_init(struct task *t);
 bool task_seqs_open(const struct task *t);
+/* Has a sequence of c been open for longer than DATA_OUT_MS? */
+bool data_out_overdue(const struct conn *c, uint64_t now);
 /* Recounts what Data-Out brought, and whether more is due. */
 void task_seqs_changed(struct task *t);
 void task_retire(struct task *t);	/* late Data-Out is dropped from now on */

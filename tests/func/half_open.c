@@ -153,7 +153,7 @@ START_TEST(clients_that_vanish_hurt_nobody)
 	for (i = 0; i < CLIENTS; i++)
 		pthread_join(thread[i], NULL);
 	raw_close(host);
-	printf("%u vanished, memory %ld KiB then %ld KiB, longest login %d ms\n",
+	printf("%u vanished, memory %ld then %ld KiB, longest login %d ms\n",
 	       atomic_load(&vanished), before, after, (int)worst);
 	ck_assert_uint_gt(atomic_load(&vanished), CLIENTS);
 	ck_assert_int_lt(after - before, GROWTH);

@@ -416,6 +416,40 @@ START_TEST(r2t_goes_out_only_when_there_is_a_buffer)
 }
 END_TEST
 
+/* Lets seconds pass; every ten the host shows that it lives. */
+static void live_on(struct peer *p, unsigned seconds)
+{
+	unsigned s;
+	union bhs b;
+
+	for (s = 0; s < seconds && !p->gone; s += 10) {
+		pass(10000);
+		if (p->gone)
+			break;
+		b = request(p, OP_NOP_OUT, true);
+		b.nop_out.ttt = be32_of(TAG_NONE);
+		say(p, &b, NULL, 0);
+		while (hear_any(p, &b) >= 0)
+			;
+	}
+}
+
+START_TEST(host_that_does_not_send_its_data_is_given_up)
+{
+	struct peer *p = peer_logged_in();
+	union bhs b = command(p, WRITE, 65536, 65536);
+
+	live_on(p, 300);
+	ck_assert(!p->gone);
+	say(p, &b, NULL, 0);
+	ck_assert_int_eq(hear_any(p, &b), OP_R2T);
+	live_on(p, 50);
+	ck_assert(!p->gone);
+	live_on(p, 60);
+	ck_assert(p->gone);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("transport");
@@ -438,5 +472,6 @@ int main(void)
 	tcase_add_test(tc,
 		unsolicited_data_without_a_buffer_ends_task_set_full);
 	tcase_add_test(tc, r2t_goes_out_only_when_there_is_a_buffer);
+	tcase_add_test(tc, host_that_does_not_send_its_data_is_given_up);
 	return unit_run("transport", tc);
 }
