@@ -161,6 +161,7 @@ void nexus_free(struct nexus *n)
 	assert(!n->commands);
 	edefer_cancel(&n->lost_defer);
 	copy_results_free(n);
+	echo_free(n);
 	for (i = 0; i < n->nitl; i++)
 		itl_free(n->itl[i]);
 	free(n->itl);

@@ -103,6 +103,13 @@ enum scsi_result rstmf_start(struct scsi_cmd *cmd);
 enum scsi_result rtpg_start(struct scsi_cmd *cmd);
 enum scsi_result reserve_start(struct scsi_cmd *cmd);		/* 6 and 10 */
 enum scsi_result release_start(struct scsi_cmd *cmd);
+/* diag.c, timestamp.c */
+enum scsi_result send_diagnostic_start(struct scsi_cmd *cmd);
+enum scsi_result read_buffer_start(struct scsi_cmd *cmd);
+enum scsi_result write_buffer_start(struct scsi_cmd *cmd);
+enum scsi_result report_timestamp_start(struct scsi_cmd *cmd);
+enum scsi_result set_timestamp_start(struct scsi_cmd *cmd);
+void echo_free(struct nexus *n);
 /* defects.c */
 enum scsi_result read_defects10_start(struct scsi_cmd *cmd);
 enum scsi_result read_defects12_start(struct scsi_cmd *cmd);
@@ -162,7 +169,7 @@ enum unit_attention {			/* the order in which they are told */
 	UA_LUNS_CHANGED, UA_INQUIRY_CHANGED, UA_CAPACITY_CHANGED,
 	UA_MODE_CHANGED, UA_RESV_PREEMPTED, UA_RESV_RELEASED,
 	UA_REGS_PREEMPTED, UA_COMMANDS_CLEARED, UA_ALUA_CHANGED,
-	UA_SOFT_THRESHOLD, UNIT_ATTENTIONS,
+	UA_TIMESTAMP_CHANGED, UA_SOFT_THRESHOLD, UNIT_ATTENTIONS,
 };
 
 /* What each worker keeps of a logical unit; touched by that worker only,
@@ -208,6 +215,8 @@ struct lu {
 	_Atomic bool	 swp, d_sense;	/* control mode page */
 	_Atomic bool	 write_back;	/* as configured: WCE is changeable */
 	_Atomic bool	 stopped;	/* START STOP UNIT */
+	_Atomic bool	 clock_set;	/* SET TIMESTAMP */
+	_Atomic int64_t	 clock_ahead;	/* ms before the system's clock */
 	_Atomic uint64_t reserved_by;	/* SPC-2: nexus id, 0 none */
 	/* Constant once opened is set: VPD pages print it, checks obey it. */
 	struct lu_limits limits;
@@ -288,6 +297,7 @@ struct nexus {
 	void		*lost_arg;
 	struct edefer	 lost_defer;
 	void		*copy_results;		/* xcopy_results.c */
+	struct echo	*echo;			/* diag.c; NULL: none yet */
 };
 
 /* Posts a unit attention to all I_T_L nexuses of lu but that of except (may be
