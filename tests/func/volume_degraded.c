@@ -78,7 +78,7 @@ START_TEST(an_absent_file_degrades_its_volume_until_it_is_back)
 	ck_assert_int_eq(daemon_stop(d), 0);
 	ck_assert_int_eq(rename(file, aside), 0);
 	ck_assert_int_eq(daemon_run(d), 0);
-	ck_assert_str_eq(state_of("gone"), "degraded");
+	ck_assert(wait_until(is_degraded, "gone", DEADLINE_MS));
 	ck_assert_int_ne(access(file, F_OK), 0);	/* not made anew */
 	adm_ok(d, "volume list");
 	ck_assert_uint_eq(json_array_size(d->json), 2);
