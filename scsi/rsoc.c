@@ -108,9 +108,11 @@ enum scsi_result rstmf_start(struct scsi_cmd *cmd)
 		return bad_field(cmd, 6, 7);
 	o = reply_begin(cmd);
 	/* ABORT TASK, ABORT TASK SET, CLEAR TASK SET, LOGICAL UNIT RESET,
-	 * TARGET RESET */
-	out_u8(&o, 0x80 | 0x40 | 0x10 | 0x08 | 0x02);
-	out_fill(&o, 0, 2);
+	 * QUERY TASK, TARGET RESET; QUERY ASYNCHRONOUS EVENT, QUERY TASK SET,
+	 * I_T NEXUS RESET */
+	out_u8(&o, 0x80 | 0x40 | 0x10 | 0x08 | 0x04 | 0x02);
+	out_u8(&o, 0x04 | 0x02 | 0x01);
+	out_u8(&o, 0);
 	out_u8(&o, extended ? 0x0c : 0);
 	if (extended) {
 		out_fill(&o, 0, 4);

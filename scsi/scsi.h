@@ -335,6 +335,9 @@ enum tmf {				/* SAM-5; values of RFC 7143 11.5.1 */
 	TMF_LOGICAL_UNIT_RESET	= 5,
 	TMF_TARGET_WARM_RESET	= 6,
 	TMF_TARGET_COLD_RESET	= 7,
+	TMF_QUERY_TASK_SET	= 10,	/* RFC 7144 */
+	TMF_I_T_NEXUS_RESET	= 11,
+	TMF_QUERY_ASYNC_EVENT	= 12,
 };
 
 enum tmf_response {			/* RFC 7143 11.6.1 */
@@ -342,6 +345,7 @@ enum tmf_response {			/* RFC 7143 11.6.1 */
 	TMF_NO_TASK		= 1,
 	TMF_NO_LUN		= 2,
 	TMF_NOT_SUPPORTED	= 5,
+	TMF_SUCCEEDED		= 7,	/* RFC 7144: what was asked for is so */
 	TMF_REJECTED		= 255,
 };
 
@@ -353,6 +357,7 @@ struct scsi_tmf {
 	enum tmf	 function;
 	uint8_t		 lun[8];
 	enum tmf_response response;
+	uint8_t		 info[3];	/* Additional Response Information */
 	void		(*done)(struct scsi_tmf *t);
 	unsigned	 pending;	/* the layer's own */
 	struct edefer	 defer;

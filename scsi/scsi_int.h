@@ -304,7 +304,8 @@ struct nexus {
  * NULL). */
 void ua_post(struct lu *lu, enum unit_attention ua, const struct nexus *except);
 void ua_post_itl(struct itl *itl, enum unit_attention ua);
-/* Takes the first one off: its result, or SCSI_GOOD. */
+/* The first one's result, or SCSI_GOOD; ua_take() takes it off. */
+enum scsi_result ua_peek(const struct itl *itl);
 enum scsi_result ua_take(struct itl *itl);
 /* Forgets one on all I_T_L nexuses of n: REPORT LUNS was answered. */
 void ua_clear(struct nexus *n, enum unit_attention ua);

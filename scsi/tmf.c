@@ -6,6 +6,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "scsi/scsi_int.h"
 
@@ -62,6 +63,29 @@ static void reset(struct scsi_tmf *t, struct lu *lu, enum unit_attention ua)
 	tmf_fence(t, lu, NULL, UNIT_ATTENTIONS);
 }
 
+/* What is pending for the nexus: sense key, ASC and ASCQ of the next one. */
+static void query_attention(struct scsi_tmf *t, const struct itl *itl)
+{
+	enum scsi_result r = ua_peek(itl);
+	uint8_t sense[SENSE_MAX];
+
+	if (!r)
+		return;
+	sense_bytes(r, NULL, false, sense);
+	t->info[0] = sense[2] & 0x0f;
+	t->info[1] = sense[12];
+	t->info[2] = sense[13];
+	t->response = TMF_SUCCEEDED;
+}
+
+/* The nexus alone loses what a lost session would have lost. */
+static void nexus_reset(struct scsi_tmf *t, struct itl *itl)
+{
+	lu_release(itl->lu, t->nexus->id);
+	ua_post_itl(itl, UA_NEXUS_LOSS);
+	tmf_fence(t, itl->lu, fence_match_nexus, UNIT_ATTENTIONS);
+}
+
 static void on_lu(struct scsi_tmf *t)
 {
 	struct itl *itl = nexus_find(t->nexus, lun_decode(t->lun));
@@ -80,10 +104,18 @@ static void on_lu(struct scsi_tmf *t)
 	case TMF_LOGICAL_UNIT_RESET:
 		reset(t, itl->lu, UA_LU_RESET);
 		break;
+	case TMF_QUERY_TASK_SET:
+		if (itl->commands)
+			t->response = TMF_SUCCEEDED;
+		break;
+	case TMF_QUERY_ASYNC_EVENT:
+		query_attention(t, itl);
+		break;
 	case TMF_ABORT_TASK:
 	case TMF_CLEAR_ACA:
 	case TMF_TARGET_WARM_RESET:
 	case TMF_TARGET_COLD_RESET:
+	case TMF_I_T_NEXUS_RESET:
 		t->response = TMF_NOT_SUPPORTED;
 		break;
 	}
@@ -94,6 +126,7 @@ void scsi_task_management(struct scsi_tmf *t)
 	unsigned i;
 
 	t->response = TMF_COMPLETE;
+	memset(t->info, 0, sizeof(t->info));
 	t->pending = 1;
 	list_init(&t->defer.link);
 	t->defer.run = tmf_end;
@@ -101,6 +134,9 @@ void scsi_task_management(struct scsi_tmf *t)
 	    t->function == TMF_TARGET_COLD_RESET)
 		for (i = 0; i < t->nexus->nitl; i++)
 			reset(t, t->nexus->itl[i]->lu, UA_TARGET_RESET);
+	else if (t->function == TMF_I_T_NEXUS_RESET)
+		for (i = 0; i < t->nexus->nitl; i++)
+			nexus_reset(t, t->nexus->itl[i]);
 	else
 		on_lu(t);
 	tmf_settle(t);

@@ -48,6 +48,13 @@ void ua_clear(struct nexus *n, enum unit_attention ua)
 		atomic_fetch_and(&n->itl[i]->ua, ~(1u << ua));
 }
 
+enum scsi_result ua_peek(const struct itl *itl)
+{
+	uint32_t pending = atomic_load(&itl->ua);
+
+	return pending ? results[__builtin_ctz(pending)] : SCSI_GOOD;
+}
+
 enum scsi_result ua_take(struct itl *itl)
 {
 	uint32_t pending = atomic_load(&itl->ua);

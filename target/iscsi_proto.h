@@ -107,10 +107,7 @@ enum iscsi_response {			/* SCSI Response, 11.4.3 */
 
 enum tmf_function {			/* 11.5.1, beyond scsi.h's enum tmf */
 	TMF_TASK_REASSIGN	= 8,
-	TMF_QUERY_TASK		= 9,
-	TMF_QUERY_TASK_SET	= 10,
-	TMF_I_T_NEXUS_RESET	= 11,
-	TMF_QUERY_ASYNC_EVENT	= 12,
+	TMF_QUERY_TASK		= 9,	/* RFC 7144 */
 };
 
 /* A response of 11.6.1 beyond enum tmf_response. */
@@ -218,7 +215,8 @@ struct bhs_tmf_response {		/* 11.6 */
 	uint8_t	opcode, flags, response, rsvd3;
 	uint8_t	ahs_len;
 	be24	data_len;
-	uint8_t	rsvd8[8];
+	uint8_t	info[3];		/* RFC 7144, with QUERY functions */
+	uint8_t	rsvd11[5];
 	be32	itt, rsvd20, stat_sn, exp_cmd_sn, max_cmd_sn;
 	uint8_t	rsvd36[12];
 };

@@ -73,7 +73,7 @@ static const struct key_row rows[] = {
 	K(ErrorRecoveryLevel, RULE_MIN, 0, 0, 0, 2, 0),			/* 20 */
 	T("TaskReporting", RULE_REPORTING, NORMAL_ONLY),		/* 23 */
 	{ "iSCSIProtocolLevel", RULE_MIN, NORMAL_ONLY, NO_FIELD,	/* 24 */
-	  1, 0, 31, 1 },
+	  1, 0, 31, 2 },
 	K(IFMarker, RULE_AND, 0, 0, 0, 1, 0),				/* 25 */
 	K(OFMarker, RULE_AND, 0, 0, 0, 1, 0),
 	T("IFMarkInt", RULE_REFUSED, 0),

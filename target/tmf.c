@@ -11,20 +11,26 @@
 
 #include "target/session_int.h"
 
-enum tmf_kind { KIND_UNKNOWN, KIND_TASK, KIND_SCSI, KIND_REASSIGN };
+enum tmf_kind { KIND_UNKNOWN, KIND_TASK, KIND_SCSI, KIND_REASSIGN,
+		KIND_QUERY_TASK };
 
 static const struct tmf_row {
 	enum tmf_kind	 kind;
 	bool		 all_luns;	/* else those of one LUN */
+	bool		 asks;		/* and ends nothing */
 } rows[] = {
 	[TMF_ABORT_TASK]		= { KIND_TASK, false },
 	[TMF_ABORT_TASK_SET]		= { KIND_SCSI, false },
-	[TMF_CLEAR_ACA]			= { KIND_SCSI, false },
+	[TMF_CLEAR_ACA]			= { KIND_SCSI, false, true },
 	[TMF_CLEAR_TASK_SET]		= { KIND_SCSI, false },
 	[TMF_LOGICAL_UNIT_RESET]	= { KIND_SCSI, false },
 	[TMF_TARGET_WARM_RESET]		= { KIND_SCSI, true },
 	[TMF_TARGET_COLD_RESET]		= { KIND_SCSI, true },
 	[TMF_TASK_REASSIGN]		= { KIND_REASSIGN, false },
+	[TMF_QUERY_TASK]		= { KIND_QUERY_TASK, false, true },
+	[TMF_QUERY_TASK_SET]		= { KIND_SCSI, false, true },
+	[TMF_I_T_NEXUS_RESET]		= { KIND_SCSI, true },
+	[TMF_QUERY_ASYNC_EVENT]		= { KIND_SCSI, false, true },
 };
 
 static const struct tmf_row *row_of(unsigned function)
@@ -160,6 +166,27 @@ static void drop_others(struct session *s, const struct tmf_wait *w)
 	}
 }
 
+/* Has the session tasks there that have not ended, whoever has them? */
+static bool tasks_at(const struct session *s, const uint8_t lun[8])
+{
+	const struct task *t;
+
+	list_for_each(t, &s->conn->tasks, in_conn)
+		if (t->where != TASK_TX && !memcmp(t->cmd.lun, lun, 8))
+			return true;
+	return false;
+}
+
+static void query_task(struct conn *c, const struct bhs_tmf_request *b)
+{
+	const struct task *t = task_find(c->session,
+					 be32_get(b->ref_task_tag));
+	bool there = t && t->where != TASK_TX &&
+		     !memcmp(t->cmd.lun, b->lun, sizeof(b->lun));
+
+	answer(c, be32_get(b->itt), there ? TMF_SUCCEEDED : TMF_COMPLETE);
+}
+
 static void scsi_tmf_done(struct scsi_tmf *scsi)
 {
 	struct tmf_wait *w = container_of(scsi, struct tmf_wait, scsi);
@@ -169,9 +196,14 @@ static void scsi_tmf_done(struct scsi_tmf *scsi)
 
 	if (!conn_closing(c)) {
 		if (scsi->response == TMF_COMPLETE &&
-		    scsi->function != TMF_CLEAR_ACA)
+		    !row_of(scsi->function)->asks)
 			drop_others(s, w);
+		if (scsi->function == TMF_QUERY_TASK_SET &&
+		    scsi->response == TMF_COMPLETE && tasks_at(s, scsi->lun))
+			scsi->response = TMF_SUCCEEDED;
 		p = answer_new(c, w->itt, scsi->response);
+		memcpy(p->bhs.tmf_response.info, scsi->info,
+		       sizeof(scsi->info));
 		if (scsi->function == TMF_TARGET_COLD_RESET)
 			p->sent = cold_reset_sent;
 		conn_send(c, p);
@@ -203,6 +235,9 @@ void tmf_request(struct conn *c, struct pdu_in *p)
 		break;
 	case KIND_SCSI:
 		scsi_function(c, p->bhs, function);
+		break;
+	case KIND_QUERY_TASK:
+		query_task(c, b);
 		break;
 	case KIND_REASSIGN:
 		answer(c, itt, TMF_NO_REASSIGN);

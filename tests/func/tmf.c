@@ -250,6 +250,44 @@ START_TEST(functions_for_no_lun_and_of_no_kind_are_refused)
 }
 END_TEST
 
+START_TEST(questions_are_answered_and_end_nothing)
+{
+	enum { QUERY_TASK = 9, QUERY_TASK_SET = 10, QUERY_EVENT = 12 };
+	struct raw *r = solicited();
+	uint32_t itt;
+
+	answered_at_once(r, QUERY_TASK, 0, 0x4711, 0, 0);
+	answered_at_once(r, QUERY_TASK_SET, 0, TAG_NONE, 0, 0);
+	answered_at_once(r, QUERY_TASK_SET, 77, TAG_NONE, 0, 2);
+	answered_at_once(r, QUERY_EVENT, 0, TAG_NONE, 0, 0);
+	itt = start_write(r, 0, 0);
+	answered_at_once(r, QUERY_TASK, 0, itt, 0, 7);
+	answered_at_once(r, QUERY_TASK, 1, itt, 0, 0);
+	answered_at_once(r, QUERY_TASK_SET, 0, TAG_NONE, 0, 7);
+	answered_at_once(r, ABORT_TASK, 0, itt, r->cmd_sn - 1, 0);
+	answered_at_once(r, QUERY_TASK, 0, itt, 0, 0);
+	raw_close(r);
+}
+END_TEST
+
+START_TEST(i_t_nexus_reset_ends_what_the_session_has)
+{
+	enum { I_T_NEXUS_RESET = 11 };
+	struct raw *r = solicited(), *other = raw_open(d, .target = IQN,
+						       .isid = 2);
+
+	ck_assert(other && raw_settle(other, 0) == 0);
+	start_write(r, 0, 0);
+	answered_at_once(r, I_T_NEXUS_RESET, 0, TAG_NONE, 0, 0);
+	ck_assert_int_eq(raw_tur(r, 0), 2);
+	ck_assert_int_eq(r->data[2 + 12] << 8 | r->data[2 + 13], 0x2907);
+	ck_assert_int_eq(raw_tur(r, 0), 0);
+	ck_assert_int_eq(raw_tur(other, 0), 0);
+	raw_close(r);
+	raw_close(other);
+}
+END_TEST
+
 START_TEST(task_management_is_served_while_the_window_is_full)
 {
 	struct raw *r = solicited();
@@ -328,6 +366,8 @@ int main(void)
 	tcase_add_test(tc, a_warm_reset_resets_every_lun);
 	tcase_add_test(tc, after_a_cold_reset_hosts_get_in_again);
 	tcase_add_test(tc, functions_for_no_lun_and_of_no_kind_are_refused);
+	tcase_add_test(tc, questions_are_answered_and_end_nothing);
+	tcase_add_test(tc, i_t_nexus_reset_ends_what_the_session_has);
 	tcase_add_test(tc, task_management_is_served_while_the_window_is_full);
 	tcase_add_test(tc,
 		a_long_copy_is_aborted_at_once_and_leaves_the_lun_free);

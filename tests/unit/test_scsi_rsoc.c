@@ -130,7 +130,8 @@ START_TEST(task_management_functions_are_reported)
 	struct rig_cmd *c = run_in(0, 0, cdb_rstmf(false, 64), 64);
 
 	ck_assert_int_eq(c->nin, 4);
-	ck_assert_int_eq(c->in[0], 0xda);
+	ck_assert_int_eq(c->in[0], 0xde);
+	ck_assert_int_eq(c->in[1], 0x07);
 	ck_assert_int_eq(c->in[3], 0);
 	c = run_in(0, 0, cdb_rstmf(true, 64), 64);
 	ck_assert_int_eq(c->nin, 16);

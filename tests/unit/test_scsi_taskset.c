@@ -180,6 +180,58 @@ START_TEST(a_function_at_no_lun_says_so)
 }
 END_TEST
 
+START_TEST(query_task_set_tells_of_commands_of_its_own_nexus)
+{
+	struct managed m;
+
+	start_read(1);
+	manage(&m, 0, TMF_QUERY_TASK_SET, 0);
+	ck_assert(m.done);
+	ck_assert_int_eq(m.t.response, TMF_COMPLETE);
+	manage(&m, 1, TMF_QUERY_TASK_SET, 0);
+	ck_assert_int_eq(m.t.response, TMF_SUCCEEDED);
+	end_one();
+	manage(&m, 1, TMF_QUERY_TASK_SET, 0);
+	ck_assert_int_eq(m.t.response, TMF_COMPLETE);
+}
+END_TEST
+
+START_TEST(query_asynchronous_event_tells_what_is_pending_and_leaves_it)
+{
+	struct managed m;
+
+	manage(&m, 0, TMF_QUERY_ASYNC_EVENT, 0);
+	ck_assert_int_eq(m.t.response, TMF_COMPLETE);
+	ua_post(rig.lu[0], UA_CAPACITY_CHANGED, NULL);
+	manage(&m, 0, TMF_QUERY_ASYNC_EVENT, 0);
+	ck_assert_int_eq(m.t.response, TMF_SUCCEEDED);
+	ck_assert_int_eq(m.t.info[0], 0x06);
+	ck_assert_int_eq(m.t.info[1], 0x2a);
+	ck_assert_int_eq(m.t.info[2], 0x09);
+	ck_assert_int_eq(drain_attentions(0, 0), 1);
+	drain_attentions(1, 0);
+}
+END_TEST
+
+START_TEST(i_t_nexus_reset_takes_its_own_commands_on_every_unit)
+{
+	struct rig_cmd *a = start_read(0), *b = start_read(1);
+	struct managed m;
+
+	manage(&m, 0, TMF_I_T_NEXUS_RESET, 0);
+	ck_assert(!m.done);
+	end_one();
+	ck_assert(m.done);
+	ck_assert_int_eq(m.t.response, TMF_COMPLETE);
+	ck_assert(a->scsi.aborted);
+	end_one();
+	ck_assert(rig_good(b));
+	ck_assert(rig_sense(run(0, 0, cdb_tur()), 0x6, 0x29, 0x07));
+	ck_assert(rig_sense(run(0, 1, cdb_tur()), 0x6, 0x29, 0x07));
+	ck_assert_int_eq(drain_attentions(1, 0), 0);
+}
+END_TEST
+
 START_TEST(abort_task_set_takes_its_own_nexus_alone)
 {
 	struct rig_cmd *a = start_read(0), *b = start_read(1);
@@ -368,6 +420,11 @@ int main(void)
 	tcase_add_test(tc, an_abort_of_io_in_flight_waits_for_it);
 	tcase_add_test(tc, done_never_comes_from_inside_submit);
 	tcase_add_test(tc, a_function_at_no_lun_says_so);
+	tcase_add_test(tc, query_task_set_tells_of_commands_of_its_own_nexus);
+	tcase_add_test(tc,
+		query_asynchronous_event_tells_what_is_pending_and_leaves_it);
+	tcase_add_test(tc,
+		i_t_nexus_reset_takes_its_own_commands_on_every_unit);
 	tcase_add_test(tc, abort_task_set_takes_its_own_nexus_alone);
 	tcase_add_test(tc, clear_task_set_tells_those_whose_commands_went);
 	tcase_add_test(tc,

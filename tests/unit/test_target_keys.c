@@ -84,7 +84,7 @@ static const struct {
 	{ "TaskReporting", "FastAbort,ResponseFence,RFC3720", "RFC3720",
 	  "Irrelevant" },
 	{ "TaskReporting", "FastAbort", "Reject", "Irrelevant" },
-	{ "iSCSIProtocolLevel", "2", "1", "Irrelevant" },
+	{ "iSCSIProtocolLevel", "2", "2", "Irrelevant" },
 	{ "InitiatorAlias", "a host", "", "" },
 	{ "X#NodeArchitecture", "any/1", "", "" },
 	{ "TargetAlias", "NotUnderstood", "", "" },
