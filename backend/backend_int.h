@@ -274,6 +274,9 @@ int write_zeros(int fd, uint64_t off, uint64_t len);
 int seek_extent(int fd, uint64_t off, uint64_t len, bool *ret_mapped,
 		uint64_t *ret_run);
 
+/* shared.c: bytes of a file that it shares with others, or 0. */
+uint64_t shared_bytes(int fd);
+
 /* probe.c: what descriptors and file systems can do */
 
 struct fs_caps {

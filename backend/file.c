@@ -251,6 +251,8 @@ static int file_space(struct volume *v, struct volume_space *ret)
 	ret->allocated = (uint64_t)st.st_blocks * 512;
 	ret->fs_total = (uint64_t)fs.f_blocks * fs.f_frsize;
 	ret->fs_free = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (ret->count_shared && f->reflink)
+		ret->shared = shared_bytes(f->fd);
 	return 0;
 }
 

@@ -27,6 +27,7 @@ static const struct column volume_cols[] = {
 	{ "name", "NAME", COL_TEXT },
 	{ "size", "SIZE", COL_SIZE },
 	{ "allocated", "ALLOCATED", COL_SIZE },
+	{ "shared", "SHARED", COL_SIZE },
 	{ "block_size", "BLOCK", COL_COUNT },
 	{ "durability", "DURABILITY", COL_TEXT },
 	{ "state", "STATE", COL_TEXT },

@@ -118,7 +118,8 @@ void cli_cell(const json_t *v, enum col_kind kind, char *buf, size_t room)
 
 static bool counts_bytes(const char *key)
 {
-	static const char *const sizes[] = { "size", "allocated", "fs_free" };
+	static const char *const sizes[] = { "size", "allocated", "shared",
+					     "fs_free" };
 	const char *bytes = strstr(key, "bytes");
 	size_t i;
 

@@ -138,6 +138,10 @@ START_TEST(a_copy_between_luns_is_byte_for_byte_and_names_its_method)
 		      "%s: method %s", places[_i].fs, method);
 	ck_assert_int_gt(json_number(d->json, "0.clone.used"), 0);
 	ck_assert_int_ge(json_number(d->json, "0.clone.bytes"), 8 << 20);
+	if (!strcmp(places[_i].methods, "reflink")) {
+		adm_ok(d, "volume show p%db", _i);
+		ck_assert_int_ge(json_number(d->json, "shared"), 8 << 20);
+	}
 	ini_logout(i);
 }
 END_TEST
