@@ -57,6 +57,7 @@ struct volume_caps {
 	uint32_t	physical_block_size;
 	uint32_t	unmap_granularity;	/* a power of two, 0: no UNMAP */
 	bool		unmap_zeroes;	/* unmapped bytes read as zeros */
+	bool		anchors;	/* ZERO holds space without writing */
 	bool		read_only;	/* the device's own or asked for */
 	bool		block_device;
 	bool		rotational;
@@ -176,8 +177,8 @@ void volume_set_online(struct volume *v);
  * WRITE_SAME	data (pattern bytes) again and again over [off, off + len)
  * COPY		[src_off, src_off + len) of src to [off, off + len); holes stay
  *		holes; ranges may overlap
- * EXTENT	out: mapped, and run = bytes from off that are alike (at most
- *		len)
+ * EXTENT	out: mapped, else anchored when space is held there, and run =
+ *		bytes from off that are alike (at most len)
  * PREFETCH	brings [off, off + len) into the cache if that is cheap
  *
  * A volume in write-through mode answers each changing request when it is
@@ -228,7 +229,7 @@ struct breq {
 	uint32_t	 pattern;	/* WRITE_SAME: bytes at data */
 	struct volume	*src;		/* COPY */
 	uint64_t	 src_off;
-	bool		 mapped;	/* EXTENT, out */
+	bool		 mapped, anchored;	/* EXTENT, out */
 	uint64_t	 run;
 	int		 error;		/* out */
 	void		(*written)(struct breq *b);	/* may be NULL */

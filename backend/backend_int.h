@@ -273,6 +273,9 @@ int write_zeros(int fd, uint64_t off, uint64_t len);
 /* How many bytes from off are alike, at most len, and whether they are data. */
 int seek_extent(int fd, uint64_t off, uint64_t len, bool *ret_mapped,
 		uint64_t *ret_run);
+/* The same of [off, off + len) without data: is space held there? */
+int held_extent(int fd, uint64_t off, uint64_t len, bool *ret_held,
+		uint64_t *ret_run);
 
 /* shared.c: bytes of a file that it shares with others, or 0. */
 uint64_t shared_bytes(int fd);

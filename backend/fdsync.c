@@ -8,6 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lib/util.h"
@@ -95,5 +98,29 @@ int seek_extent(int fd, uint64_t off, uint64_t len, bool *ret_mapped,
 		return -errno;
 	/* not even one byte: it was punched between the two calls */
 	*ret_run = (uint64_t)end > off ? MIN((uint64_t)end - off, len) : len;
+	return 0;
+}
+
+int held_extent(int fd, uint64_t off, uint64_t len, bool *ret_held,
+		uint64_t *ret_run)
+{
+	union {
+		struct fiemap map;
+		uint8_t room[sizeof(struct fiemap) +
+			     sizeof(struct fiemap_extent)];
+	} u = { .map = { .fm_start = off, .fm_length = len,
+			 .fm_extent_count = 1 } };
+	const struct fiemap_extent *x = u.map.fm_extents;
+	uint64_t end;
+
+	if (ioctl(fd, FS_IOC_FIEMAP, &u.map) < 0)
+		return -errno;
+	end = off + len;
+	*ret_held = u.map.fm_mapped_extents && x->fe_logical <= off;
+	if (*ret_held)
+		end = x->fe_logical + x->fe_length;
+	else if (u.map.fm_mapped_extents)
+		end = x->fe_logical;
+	*ret_run = end > off ? MIN(end - off, len) : len;
 	return 0;
 }

@@ -170,6 +170,7 @@ static void file_caps(struct volume *v, const struct fs_caps *fs)
 	if (fs->punch_hole && !v->config.thick && !c->read_only)
 		c->unmap = METHOD_PUNCH_HOLE;
 	c->unmap_zeroes = c->unmap != METHOD_NONE;
+	c->anchors = c->unmap_zeroes && c->zero != METHOD_WRITE;
 	c->unmap_granularity = c->unmap_zeroes ?
 			       MAX(fs->granule, c->block_size) : 0;
 	c->copy = file_copy_method(v, v);
@@ -308,7 +309,11 @@ static int extent_run(struct vwork *w)
 	struct breq *b = container_of(w, struct breq, work);
 	const struct fdvol *f = b->vol->priv;
 	int err = seek_extent(f->fd, b->off, b->len, &b->mapped, &b->run);
+	uint64_t run;
 
+	if (!err && !b->mapped && b->vol->caps.anchors &&
+	    !held_extent(f->fd, b->off, b->run, &b->anchored, &run))
+		b->run = run;
 	if (!err_declines(err))
 		return err;
 	b->mapped = true;		/* a file system that cannot tell */

@@ -228,6 +228,7 @@ static void breq_prepare(struct volume *v, struct breq *b)
 	if (!b->engine)
 		b->engine = v->main;
 	b->error = 0;
+	b->anchored = false;
 	b->own = b->flags & BREQ_REST ? b->own & OWN_SYNC : 0;
 	b->pos = 0;
 	b->slot = volume_slot(v, b->engine);

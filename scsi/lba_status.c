@@ -11,7 +11,7 @@
 #define DESCS_MAX	64u		/* one answer's */
 #define ACTS_MAX	256u		/* questions to the volume for it */
 
-enum provisioning { MAPPED = 0, DEALLOCATED = 1 };
+enum provisioning { MAPPED = 0, DEALLOCATED = 1, ANCHORED = 2 };
 
 /* Puts the descriptor of what was looked at, if anything was. */
 static void put(struct lba_status_state *s)
@@ -20,7 +20,7 @@ static void put(struct lba_status_state *s)
 		return;
 	out_be64(&s->out, s->run_lba);
 	out_be32(&s->out, (uint32_t)s->run);
-	out_u8(&s->out, s->run_mapped ? MAPPED : DEALLOCATED);
+	out_u8(&s->out, s->run_status);
 	out_fill(&s->out, 0, 3);
 	s->descs++;
 	s->run_lba += s->run;
@@ -45,12 +45,14 @@ static bool full(const struct scsi_cmd *cmd)
 }
 
 /* A block that is mapped in part is mapped. */
-static uint64_t blocks_of_run(const struct scsi_cmd *cmd, bool *mapped)
+static uint64_t blocks_of_run(const struct scsi_cmd *cmd, uint8_t *status)
 {
 	uint32_t bs = cmd_block(cmd);
 
-	*mapped = cmd->breq.mapped || cmd->breq.run < bs;
-	if (*mapped)
+	*status = cmd->breq.anchored ? ANCHORED : DEALLOCATED;
+	if (cmd->breq.mapped || cmd->breq.run < bs)
+		*status = MAPPED;
+	if (*status == MAPPED)
 		return MAX(round_up(cmd->breq.run, bs), bs) / bs;
 	return cmd->breq.run / bs;
 }
@@ -70,18 +72,18 @@ static enum scsi_result told(struct scsi_cmd *cmd)
 {
 	struct lba_status_state *s = &cmd->x.lba_status;
 	enum scsi_result r = result_of_breq(&cmd->breq);
-	bool mapped;
+	uint8_t status;
 	uint64_t n;
 
 	if (r)
 		return r;
-	n = MIN(blocks_of_run(cmd, &mapped), s->left);
-	if (s->run && mapped != s->run_mapped) {
+	n = MIN(blocks_of_run(cmd, &status), s->left);
+	if (s->run && status != s->run_status) {
 		put(s);
 		if (full(cmd))
 			return finish(cmd);
 	}
-	s->run_mapped = mapped;
+	s->run_status = status;
 	n = MIN(n, UINT32_MAX - s->run);
 	s->run += n;
 	s->lba += n;
@@ -106,7 +108,7 @@ enum scsi_result lba_status_start(struct scsi_cmd *cmd)
 	*s = (struct lba_status_state){
 		.out = reply_begin(cmd),
 		.lba = cmd->lba, .run_lba = cmd->lba, .left = size - cmd->lba,
-		.run_mapped = true,
+		.run_status = MAPPED,
 	};
 	out_fill(&s->out, 0, 8);
 	if (!lu_thin(cmd->lu)) {	/* fully provisioned: all are mapped */

@@ -159,6 +159,11 @@ bool lu_unmap_zeroes(const struct lu *lu)
 	return lu_thin(lu) && volume_caps(lu->volume)->unmap_zeroes;
 }
 
+bool lu_anchors(const struct lu *lu)
+{
+	return lu_thin(lu) && volume_caps(lu->volume)->anchors;
+}
+
 enum scsi_result lu_readiness(const struct lu *lu)
 {
 	if (!atomic_load_explicit(&lu->ready, memory_order_acquire))

@@ -181,7 +181,7 @@ struct lba_status_state {
 	struct out	 out;
 	uint64_t	 lba, left;	/* blocks: not looked at yet */
 	uint64_t	 run_lba, run;	/* looked at, not told yet */
-	bool		 run_mapped;
+	uint8_t		 run_status;	/* PROVISIONING STATUS */
 	uint16_t	 descs, acts;
 };
 

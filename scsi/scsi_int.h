@@ -360,6 +360,7 @@ uint32_t threshold_sets(uint64_t bytes);
 /* How the primitives stand on lu right now. */
 bool lu_thin(const struct lu *lu);		/* LBPME */
 bool lu_unmap_zeroes(const struct lu *lu);	/* LBPRZ */
+bool lu_anchors(const struct lu *lu);		/* ANC_SUP */
 static inline uint64_t lu_bytes(const struct lu *lu, uint64_t blocks)
 {
 	return blocks << atomic_load_explicit(&lu->block_shift,

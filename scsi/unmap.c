@@ -2,7 +2,8 @@
 
 /*
  * UNMAP of SBC-3: what VMware calls Delete.  The whole list is checked
- * before the first block is unmapped.
+ * before the first block is unmapped.  Anchored blocks read as zeros and hold
+ * their space.
  */
 
 #include "scsi/io_int.h"
@@ -82,10 +83,11 @@ static enum scsi_result check_descs(struct scsi_cmd *cmd, unsigned count)
 enum scsi_result unmap_start(struct scsi_cmd *cmd)
 {
 	struct bulk_state *b = &cmd->x.bulk;
+	bool anchor = cmd->cdb[1] & 0x01;
 	enum scsi_result r;
 	unsigned count = 0;
 
-	if (cmd->cdb[1] & 0x01)		/* ANCHOR, but ANC_SUP=0 */
+	if (anchor && !lu_anchors(cmd->lu))	/* ANC_SUP=0 */
 		return bad_field(cmd, 1, 0);
 	if (!cmd->wanted)
 		return SCSI_GOOD;
@@ -95,7 +97,7 @@ enum scsi_result unmap_start(struct scsi_cmd *cmd)
 	if (r)
 		return r;
 	*b = (struct bulk_state){
-		.op = BREQ_UNMAP, .next = next, .count = (uint16_t)count,
+		.op = anchor ? BREQ_ZERO : BREQ_UNMAP, .next = next, .count = (uint16_t)count,
 		.bytes = LU_DELETE_BYTES,
 	};
 	lu_count(cmd, LU_DELETE, 1);

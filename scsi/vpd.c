@@ -214,7 +214,8 @@ static void provisioning(struct scsi_cmd *cmd, struct out *o)
 	out_u8(o, (uint8_t)lu_threshold_exponent(cmd->lu));
 	out_u8(o, (thin ? 0x80 : 0) |		/* LBPU */
 		  (thin && zero ? 0x60 : 0) |	/* LBPWS, LBPWS10 */
-		  (lu_unmap_zeroes(cmd->lu) ? 0x04 : 0));	/* LBPRZ */
+		  (lu_unmap_zeroes(cmd->lu) ? 0x04 : 0) |	/* LBPRZ */
+		  (lu_anchors(cmd->lu) ? 0x02 : 0));	/* ANC_SUP */
 	out_u8(o, thin ? 0x02 : 0x00);		/* PROVISIONING TYPE: thin */
 	out_u8(o, 0);
 }

@@ -3,7 +3,7 @@
 /*
  * WRITE SAME (10, 16) of SBC-3: what VMware calls Block Zero.  A block of
  * zeros is not written but asked of the volume; with UNMAP=1 its space is given
- * back where unmapped blocks read as zeros.
+ * back where unmapped blocks read as zeros, with ANCHOR=1 too it is held.
  */
 
 #include <string.h>
@@ -27,13 +27,16 @@ static bool all_zero(const uint8_t *p, size_t n)
 static enum scsi_result check_bits(struct scsi_cmd *cmd)
 {
 	static const struct { uint8_t mask, bit; } refused[] = {
-		{ WS_ANCHOR, 4 }, { WS_PBDATA, 2 }, { WS_LBDATA, 1 },
+		{ WS_PBDATA, 2 }, { WS_LBDATA, 1 },
 	};
 	unsigned i;
 
 	for (i = 0; i < ARRAY_SIZE(refused); i++)
 		if (cmd->cdb[1] & refused[i].mask)
 			return bad_field(cmd, 1, refused[i].bit);
+	if (cmd->cdb[1] & WS_ANCHOR &&
+	    !(cmd->cdb[1] & WS_UNMAP && lu_anchors(cmd->lu)))
+		return bad_field(cmd, 1, 4);
 	if (cmd->cdb[1] & WS_UNMAP && !lu_thin(cmd->lu))
 		return bad_field(cmd, 1, 3);
 	return SCSI_GOOD;
@@ -64,7 +67,8 @@ enum scsi_result wsame_start(struct scsi_cmd *cmd)
 		.bytes = LU_ZERO_BYTES,
 	};
 	if (!cmd->length || all_zero(cmd->data, cmd->length))
-		b->op = cmd->cdb[1] & WS_UNMAP && lu_unmap_zeroes(cmd->lu) ?
+		b->op = (cmd->cdb[1] & (WS_UNMAP | WS_ANCHOR)) == WS_UNMAP &&
+			lu_unmap_zeroes(cmd->lu) ?
 			BREQ_UNMAP : BREQ_ZERO;
 	lu_count(cmd, LU_ZERO, 1);
 	return bulk_start(cmd);

@@ -175,7 +175,7 @@ START_TEST(write_same_checks_its_fields)
 	expect_sense(host, 0, &c, 0x5, 0x2100);
 	c = cmd_write_same(UINT64_MAX, 2, 0, zeros, 512);
 	expect_sense(host, 0, &c, 0x5, 0x2100);
-	c = cmd_write_same(0, 8, WS_ANCHOR | WS_UNMAP, zeros, 512);
+	c = cmd_write_same(0, 8, WS_ANCHOR, zeros, 512);
 	expect_sense(host, 0, &c, 0x5, 0x2400);
 	c = cmd_write_same(0, 8, 0x02, zeros, 512);	/* LBDATA */
 	expect_sense(host, 0, &c, 0x5, 0x2400);
@@ -227,6 +227,52 @@ START_TEST(unmapped_blocks_read_as_zeros_even_at_odd_edges)
 }
 END_TEST
 
+/* The provisioning status of the run that begins at lba. */
+static unsigned status_of(uint64_t lba)
+{
+	uint8_t answer[24];
+	struct cmd c = cmd_raw("9e 12 00 00 00 00 00 00 00 00 00 00 00 18 00 00",
+			       answer, sizeof(answer));
+	be64 at = be64_of(lba);
+
+	memcpy(c.cdb + 2, &at, sizeof(at));
+	expect_good(host, 0, &c);
+	return answer[8 + 12];
+}
+
+START_TEST(anchored_blocks_read_as_zeros_and_hold_their_space)
+{
+	struct unmap_range r = { 4 * MIB, 4 * MIB };
+	uint8_t page[8];
+	int64_t before;
+	struct cmd c = cmd_inquiry(0xb2, page, sizeof(page));
+
+	expect_good(host, 0, &c);
+	fill(0, 16, 9);
+	c = cmd_unmap(&r, 1, list);
+	c.cdb[1] = 1;					/* ANCHOR */
+	if (!(page[5] & 0x02)) {			/* ANC_SUP */
+		expect_sense(host, 0, &c, 0x5, 0x2400);
+		return;
+	}
+	before = volume_number(d, "vol", "allocated");
+	expect_good(host, 0, &c);
+	write_same(8 * MIB, 4 * MIB, WS_UNMAP | WS_ANCHOR | WS_NDOB, NULL);
+	ck_assert_int_ge(volume_number(d, "vol", "allocated"),
+			 before - (1 << 20));
+	/* before they are read: what is in the cache counts as data */
+	ck_assert_uint_eq(status_of(4 * MIB), 2);
+	ck_assert_uint_eq(status_of(11 * MIB), 2);
+	ck_assert_uint_eq(status_of(12 * MIB), 0);
+	expect_zeros(4 * MIB, MIB);
+	expect_zeros(11 * MIB, MIB);
+	expect_pattern(12 * MIB, MIB, 9);
+	c = cmd_unmap(&r, 1, list);
+	expect_good(host, 0, &c);
+	ck_assert_uint_eq(status_of(4 * MIB), 1);
+}
+END_TEST
+
 START_TEST(unmap_checks_its_list)
 {
 	struct unmap_range r[257] = { { END - 1, 2 } };
@@ -241,9 +287,6 @@ START_TEST(unmap_checks_its_list)
 	r[0] = (struct unmap_range){ 0, 8 };
 	c = cmd_unmap(r, 257, list);
 	expect_sense(host, 0, &c, 0x5, 0x2600);
-	c = cmd_unmap(r, 1, list);
-	c.cdb[1] = 1;					/* ANCHOR */
-	expect_sense(host, 0, &c, 0x5, 0x2400);
 	c = cmd_unmap(r, 1, list);
 	c.cdb[8] = 4;
 	c.out_len = 4;
@@ -356,6 +399,8 @@ int main(void)
 	tcase_add_test(tc, write_same_checks_its_fields);
 	tcase_add_test(tc, unmap_frees_every_range_of_its_list);
 	tcase_add_test(tc, unmapped_blocks_read_as_zeros_even_at_odd_edges);
+	tcase_add_test(tc,
+		anchored_blocks_read_as_zeros_and_hold_their_space);
 	tcase_add_test(tc, unmap_checks_its_list);
 	tcase_add_test(tc, get_lba_status_tells_mapped_from_deallocated);
 	tcase_add_test(tc, a_device_zeroes_and_unmaps_as_it_promises);

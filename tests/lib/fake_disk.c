@@ -110,6 +110,7 @@ void volume_submit(struct volume *v, struct breq *b)
 	b->engine = engine_self();
 	b->priv = NULL;
 	b->error = 0;
+	b->anchored = false;
 	list_add_tail(&v->breqs, &b->link);
 	v->of_op[b->op]++;
 	if (++v->submitted == v->fail_at)

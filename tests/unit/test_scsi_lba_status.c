@@ -122,6 +122,23 @@ START_TEST(runs_that_are_alike_are_merged)
 }
 END_TEST
 
+START_TEST(anchored_blocks_are_runs_of_their_own)
+{
+	struct rig_cmd *c = ask(RIG_BLOCKS - 24, 1024);
+	struct breq *b = &c->scsi.breq;
+
+	fake_end_extent(b, false, 4096);
+	b->anchored = true;
+	fake_end_extent(b, false, 4096);
+	fake_end_extent(b, true, 4096);
+	ck_assert(rig_good(c));
+	ck_assert_uint_eq(told(c), 3);
+	desc(c, 0, RIG_BLOCKS - 24, 8, 1);
+	desc(c, 1, RIG_BLOCKS - 16, 8, 2);
+	desc(c, 2, RIG_BLOCKS - 8, 8, 0);
+}
+END_TEST
+
 START_TEST(a_block_that_is_mapped_in_part_is_mapped)
 {
 	struct rig_cmd *c = ask(RIG_BLOCKS - 4, 1024);
@@ -209,6 +226,7 @@ int main(void)
 	tcase_add_test(tc, an_answer_has_as_many_runs_as_there_is_room_for);
 	tcase_add_test(tc, a_short_answer_still_says_how_long_it_is);
 	tcase_add_test(tc, runs_that_are_alike_are_merged);
+	tcase_add_test(tc, anchored_blocks_are_runs_of_their_own);
 	tcase_add_test(tc, a_block_that_is_mapped_in_part_is_mapped);
 	tcase_add_test(tc, a_thick_unit_is_mapped_without_a_look);
 	tcase_add_loop_test(tc, blocks_behind_the_end_are_refused, 0, 4);

@@ -182,7 +182,36 @@ START_TEST(more_than_the_limits_say_is_refused)
 }
 END_TEST
 
-START_TEST(anchor_is_refused)
+START_TEST(anchored_blocks_are_zeroed_and_hold_their_space)
+{
+	struct rig_cmd *c = list_of(1);
+
+	fake_caps(rig.vol[0])->anchors = true;
+	desc(c, 0, 8, 16);
+	c->scsi.cdb[1] = 1;
+	submit(c);
+	ck_assert_int_eq(fake_pending(rig.vol[0])->op, BREQ_ZERO);
+	fake_complete(rig.vol[0], 0);
+	ck_assert(rig_good(c));
+	ck_assert(rig_all(0, 8 * 512, 16 * 512, 0));
+	ck_assert(fake_mapped(rig.vol[0], 8 * 512));
+}
+END_TEST
+
+START_TEST(anchoring_that_finds_no_space_is_told_so)
+{
+	struct rig_cmd *c = list_of(1);
+
+	fake_caps(rig.vol[0])->anchors = true;
+	desc(c, 0, 8, 16);
+	c->scsi.cdb[1] = 1;
+	submit(c);
+	fake_complete(rig.vol[0], _i ? -EDQUOT : -ENOSPC);
+	ck_assert(rig_sense(c, KEY_DATA_PROTECT, 0x27, 0x07));
+}
+END_TEST
+
+START_TEST(anchor_is_refused_where_no_space_is_held)
 {
 	struct rig_cmd *c = list_of(0);
 
@@ -255,7 +284,9 @@ int main(void)
 	tcase_add_loop_test(tc, one_bad_descriptor_leaves_all_blocks_alone,
 			    0, 5);
 	tcase_add_test(tc, more_than_the_limits_say_is_refused);
-	tcase_add_test(tc, anchor_is_refused);
+	tcase_add_test(tc, anchored_blocks_are_zeroed_and_hold_their_space);
+	tcase_add_loop_test(tc, anchoring_that_finds_no_space_is_told_so, 0, 2);
+	tcase_add_test(tc, anchor_is_refused_where_no_space_is_held);
 	tcase_add_loop_test(tc, the_nth_request_that_fails_is_the_last, 1, 4);
 	tcase_add_loop_test(tc, it_can_be_aborted_between_its_descriptors,
 			    0, 3);

@@ -177,6 +177,9 @@ START_TEST(provisioning_tells_of_each_way_to_unmap)
 	ck_assert_int_eq(c->in[4], 11);		/* sets of 1 MiB */
 	ck_assert_int_eq(c->in[5], 0xe4);
 	ck_assert_int_eq(c->in[6], 2);
+	fake_caps(rig.vol[0])->anchors = true;
+	ck_assert_int_eq(page(0xb2)->in[5], 0xe6);
+	fake_caps(rig.vol[0])->anchors = false;
 	lu_set_primitive(rig.lu[0], PRIM_ZERO, false);
 	ck_assert_int_eq(page(0xb2)->in[5], 0x84);
 	fake_caps(rig.vol[0])->unmap = METHOD_NONE;

@@ -168,6 +168,21 @@ START_TEST(aborted_while_it_waits_for_a_piece_it_zeroes_no_more)
 }
 END_TEST
 
+START_TEST(zeros_with_anchor_hold_their_space)
+{
+	struct rig_cmd *c;
+
+	fake_caps(rig.vol[0])->anchors = true;
+	c = ws16(UNMAP | ANCHOR, 8, 8, 0);
+	ck_assert_int_eq(fake_pending(rig.vol[0])->op, BREQ_ZERO);
+	fake_complete(rig.vol[0], 0);
+	ck_assert(rig_good(c));
+	ck_assert(fake_mapped(rig.vol[0], 8 * 512));
+	ck_assert(rig_sense(ws16(ANCHOR, 0, 1, 0), KEY_ILLEGAL_REQUEST, 0x24,
+			    0x00));
+}
+END_TEST
+
 START_TEST(what_we_do_not_do_is_refused)
 {
 	static const uint8_t bits[] = { ANCHOR | UNMAP, ANCHOR, PBDATA, LBDATA,
@@ -246,6 +261,7 @@ int main(void)
 	tcase_add_loop_test(tc, it_can_be_aborted_between_its_pieces, 0, 3);
 	tcase_add_test(tc,
 		aborted_while_it_waits_for_a_piece_it_zeroes_no_more);
+	tcase_add_test(tc, zeros_with_anchor_hold_their_space);
 	tcase_add_loop_test(tc, what_we_do_not_do_is_refused, 0, 5);
 	tcase_add_test(tc, unmap_is_refused_where_nothing_is_thin);
 	tcase_add_test(tc, zero_blocks_are_refused);
