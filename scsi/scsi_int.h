@@ -110,6 +110,7 @@ enum scsi_result write_buffer_start(struct scsi_cmd *cmd);
 enum scsi_result report_timestamp_start(struct scsi_cmd *cmd);
 enum scsi_result set_timestamp_start(struct scsi_cmd *cmd);
 void echo_free(struct nexus *n);
+enum scsi_result report_identity_start(struct scsi_cmd *cmd); /* identify.c */
 /* defects.c */
 enum scsi_result read_defects10_start(struct scsi_cmd *cmd);
 enum scsi_result read_defects12_start(struct scsi_cmd *cmd);

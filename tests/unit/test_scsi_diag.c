@@ -152,6 +152,22 @@ START_TEST(the_defect_lists_are_empty)
 }
 END_TEST
 
+START_TEST(a_units_text_is_its_volumes_name)
+{
+	static const struct cdb c = { { 0xa3, 0x05, [9] = 255 } };
+	struct rig_cmd *r = run_in(0, 0, cdb_with(c, 10, 2 << 1), 255);
+
+	ck_assert_int_eq(in16(r, 2), strlen(rig.lu[0]->name) + 1);
+	ck_assert_str_eq((const char *)r->in + 4, rig.lu[0]->name);
+	r = run_in(0, 0, cdb_with(c, 10, 0xfe), 255);
+	ck_assert_int_eq(r->nin, 8);
+	ck_assert_int_eq(r->in[4], 2 << 1);
+	ck_assert_int_eq(in16(r, 6), 256);
+	ck_assert(rig_sense(run_in(0, 0, cdb_with(c, 10, 5 << 1), 255), 0x5,
+			    0x24, 0));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("diag");
@@ -164,5 +180,6 @@ int main(void)
 	tcase_add_test(tc, other_buffers_are_refused);
 	tcase_add_test(tc, the_timestamp_is_the_clocks_until_a_host_sets_it);
 	tcase_add_test(tc, the_defect_lists_are_empty);
+	tcase_add_test(tc, a_units_text_is_its_volumes_name);
 	return unit_run("scsi_diag", tc);
 }
