@@ -218,8 +218,8 @@ START_TEST(b1_and_b2_have_their_lengths_and_thin_bits)
 	ck_assert_uint_eq(get16(2), 0x3c);
 	ck_assert_uint_eq(ask("12 01 b2 00 ff 00", 255), 8);
 	ck_assert_uint_eq(get16(2), 4);
-	/* LBPU, LBPWS, LBPWS10, LBPRZ 001b, no ANC_SUP */
-	ck_assert_uint_eq(buf[5] & 0xfe, 0xe4);
+	/* LBPU, LBPWS, LBPWS10, LBPRZ 001b, ANC_SUP */
+	ck_assert_uint_eq(buf[5] & 0xfe, 0xe6);
 	ck_assert_uint_eq(buf[6] & 7, 2);
 }
 END_TEST
