@@ -102,6 +102,27 @@ START_TEST(a_copy_that_finds_no_space_is_told_so)
 }
 END_TEST
 
+START_TEST(so_are_the_lock_the_pattern_and_the_anchor)
+{
+	struct unmap_range r = { 420 * MIB, 64 * MIB };
+	uint8_t list[24];
+	struct cmd c;
+
+	if (nothing_to_test_with())
+		return;
+	memset(buf, 0x5a, 512);
+	c = cmd_write_same(300 * MIB, 31 * MIB, 0, buf, 512);
+	expect_sense(host, 0, &c, 0x7, 0x2707);
+	c = cmd_unmap(&r, 1, list);
+	c.cdb[1] = 1;					/* ANCHOR */
+	expect_sense(host, 0, &c, 0x7, 0x2707);
+	memset(buf, 0, 512);
+	memset(buf + 512, 0x5a, 512);
+	c = cmd_caw(500 * MIB, 1, buf, 1024);
+	expect_sense(host, 0, &c, 0x7, 0x2707);
+}
+END_TEST
+
 START_TEST(space_that_comes_is_used_without_any_help)
 {
 	struct unmap_range r = { 0, 8 * MIB };
@@ -160,6 +181,7 @@ int main(void)
 	tcase_add_test(tc, the_write_that_finds_no_space_is_told_so);
 	tcase_add_test(tc, reads_and_overwrites_go_on);
 	tcase_add_test(tc, a_copy_that_finds_no_space_is_told_so);
+	tcase_add_test(tc, so_are_the_lock_the_pattern_and_the_anchor);
 	tcase_add_test(tc, space_that_comes_is_used_without_any_help);
 	tcase_add_test(tc, a_thick_volume_that_does_not_fit_is_not_made);
 	return func_run("volume_full", tc);
