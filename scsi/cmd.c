@@ -401,6 +401,8 @@ static void count(struct scsi_cmd *cmd)
 	    result_key(cmd->result) != KEY_UNIT_ATTENTION &&
 	    result_key(cmd->result) != KEY_MISCOMPARE)
 		lu_count(cmd, LU_ERRORS, 1);
+	if (cmd->result == SCSI_SPACE_ALLOC_FAILED)
+		lu_count(cmd, LU_NO_SPACE, 1);
 }
 
 static void end(struct scsi_cmd *cmd)

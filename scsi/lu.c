@@ -36,6 +36,8 @@ const char *const lu_counter_names[LU_COUNTERS] = {
 	[LU_ZERO_BYTES]		= "zero_bytes",
 	[LU_DELETE]		= "delete",
 	[LU_DELETE_BYTES]	= "delete_bytes",
+	[LU_NO_SPACE]		= "no_space",
+	[LU_THRESHOLDS]		= "threshold_crossings",
 };
 
 /* ---- limits and geometry ----------------------------------------------- */
@@ -371,6 +373,7 @@ void lu_get_stats(struct lu *lu, struct lu_stats *ret)
 	unsigned i, k;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->counter[LU_THRESHOLDS] = atomic_load(&lu->threshold_crossings);
 	for (i = 0; i < lu->host->nworkers; i++) {
 		struct lu_worker *w = &lu->worker[i];
 

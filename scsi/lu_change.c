@@ -234,6 +234,7 @@ static void threshold_space(struct lu_space *s)
 		return;
 	log_warn("volume %s: %u percent of it are allocated", lu->name,
 		 percent);
+	atomic_fetch_add(&lu->threshold_crossings, 1);
 	ua_post(lu, UA_SOFT_THRESHOLD, NULL);
 }
 

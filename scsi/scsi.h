@@ -469,6 +469,8 @@ enum lu_counter {
 	LU_ATS, LU_ATS_BYTES, LU_ATS_MISCOMPARES,
 	LU_CLONE, LU_CLONE_BYTES, LU_ZERO, LU_ZERO_BYTES,
 	LU_DELETE, LU_DELETE_BYTES,
+	LU_NO_SPACE,		/* ended 7/27/07 */
+	LU_THRESHOLDS,		/* crossings of the soft threshold */
 	LU_COUNTERS,
 };
 

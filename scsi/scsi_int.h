@@ -235,6 +235,7 @@ struct lu {
 	} threshold;
 	_Atomic unsigned threshold_percent;
 	_Atomic bool	 threshold_reached;
+	_Atomic unsigned threshold_crossings;
 
 	pthread_mutex_t	 mutex;		/* itls; held short */
 	struct list	 itls;		/* struct itl.in_lu */

@@ -231,7 +231,7 @@ END_TEST
 static unsigned status_of(uint64_t lba)
 {
 	uint8_t answer[24];
-	struct cmd c = cmd_raw("9e 12 00 00 00 00 00 00 00 00 00 00 00 18 00 00",
+	struct cmd c = cmd_raw("9e120000000000000000000000180000",
 			       answer, sizeof(answer));
 	be64 at = be64_of(lba);
 

@@ -120,6 +120,8 @@ START_TEST(so_are_the_lock_the_pattern_and_the_anchor)
 	memset(buf + 512, 0x5a, 512);
 	c = cmd_caw(500 * MIB, 1, buf, 1024);
 	expect_sense(host, 0, &c, 0x7, 0x2707);
+	adm_ok(d, "stats full");
+	ck_assert_int_ge(json_number(d->json, "0.no_space"), 4);
 }
 END_TEST
 

@@ -368,6 +368,7 @@ END_TEST
 
 START_TEST(a_threshold_that_is_crossed_again_is_told_again)
 {
+	struct lu_stats stats;
 	struct volume_space low = { .allocated = 512 };
 	struct volume_space high = { .allocated = RIG_BLOCKS * 512 };
 	int i;
@@ -384,6 +385,8 @@ START_TEST(a_threshold_that_is_crossed_again_is_told_again)
 		fake_advance(10000);
 		ck_assert_int_eq(drain_attentions(0, 0), 0);
 	}
+	lu_get_stats(rig.lu[0], &stats);
+	ck_assert_uint_eq(stats.counter[LU_THRESHOLDS], 2);
 	lu_set_threshold(rig.lu[0], 0);
 	fake_run();
 }
