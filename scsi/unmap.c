@@ -98,7 +98,8 @@ enum scsi_result unmap_start(struct scsi_cmd *cmd)
 		return r;
 	*b = (struct bulk_state){
 		.op = anchor ? BREQ_ZERO : BREQ_UNMAP,
-		.next = next, .count = (uint16_t)count, .bytes = LU_DELETE_BYTES,
+		.next = next, .count = (uint16_t)count,
+		.bytes = LU_DELETE_BYTES,
 	};
 	lu_count(cmd, LU_DELETE, 1);
 	return bulk_start(cmd);
