@@ -95,9 +95,30 @@ static struct conf *read_doc(json_t *doc, const char *file,
 	return c;
 }
 
+/* What the state folder remembers otherwise; nothing is recorded. */
+static void check_identities(struct conf *c, struct faults *faults)
+{
+	struct config_error err;
+	unsigned i;
+	int r;
+
+	for (i = 0; i < c->nvolumes && faults->n < FAULTS_MAX; i++) {
+		r = conf_check_identity(&c->volumes[i], &err);
+		if (!r || r == -ENOENT)
+			continue;
+		faults->text[faults->n] = strdup(err.text);
+		if (faults->text[faults->n])
+			faults->n++;
+	}
+}
+
 void config_check(json_t *doc, const char *file, struct faults *faults)
 {
-	conf_free(read_doc(doc, file, faults));
+	struct conf *c = read_doc(doc, file, faults);
+
+	if (c)
+		check_identities(c, faults);
+	conf_free(c);
 }
 
 static json_t *empty_document(void)
@@ -119,6 +140,7 @@ void config_check_file(const struct config_options *o, struct faults *faults)
 	json_t *doc;
 
 	options = *o;
+	state_look(o->state_dir);
 	doc = parse_own(&err);
 	if (doc) {
 		config_check(doc, o->file, faults);

@@ -75,6 +75,8 @@ void check_conf(struct reader *r);
 /* config_prepare.c; each -errno with err. */
 int conf_check_change(const struct conf *old, const struct conf *now,
 		      struct config_error *err);
+/* Compares with the record alone; -ENOENT: there is none, err is not set. */
+int conf_check_identity(struct conf_volume *v, struct config_error *err);
 int conf_identify(struct conf *now, struct config_error *err);
 int conf_give_ports(const struct conf *now, struct config_error *err);
 

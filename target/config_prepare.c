@@ -82,23 +82,12 @@ static int make_identity(struct conf_volume *v)
 	return identity_save(v->name, &id);
 }
 
-static int find_identity(struct conf_volume *v, struct config_error *err)
+/* Is the record what the document says, where it says anything? */
+static int compare_identity(const struct conf_volume *v,
+			    struct config_error *err)
 {
 	char text[128], naa[33];
-	int r = identity_load(v->name, &v->id);
 
-	if (r == -ENOENT) {
-		r = make_identity(v);
-		if (r)
-			say(err, v->name, ": cannot record its identity",
-			    strerror(-r));
-		return r;
-	}
-	if (r) {
-		say(err, v->name, ": its identity in the state folder cannot "
-		    "be read", strerror(-r));
-		return r;
-	}
 	if (v->naa_len && (v->naa_len != v->id.naa_len ||
 			   memcmp(v->naa, v->id.naa, v->naa_len))) {
 		snprintf(text, sizeof(text), "is not the recorded one, %s",
@@ -113,6 +102,33 @@ static int find_identity(struct conf_volume *v, struct config_error *err)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+int conf_check_identity(struct conf_volume *v, struct config_error *err)
+{
+	int r = identity_load(v->name, &v->id);
+
+	if (r == -ENOENT)
+		return r;
+	if (r) {
+		say(err, v->name, ": its identity in the state folder cannot "
+		    "be read", strerror(-r));
+		return r;
+	}
+	return compare_identity(v, err);
+}
+
+static int find_identity(struct conf_volume *v, struct config_error *err)
+{
+	int r = conf_check_identity(v, err);
+
+	if (r != -ENOENT)
+		return r;
+	r = make_identity(v);
+	if (r)
+		say(err, v->name, ": cannot record its identity",
+		    strerror(-r));
+	return r;
 }
 
 static int check_twins(const struct conf *now, struct config_error *err)

@@ -24,12 +24,17 @@ static struct {
 	json_t		*ports;		/* ports.json; NULL: not read yet */
 } state = { .lock = -1, .mutex = PTHREAD_MUTEX_INITIALIZER };
 
+void state_look(const char *dir)
+{
+	snprintf(state.dir, sizeof(state.dir), "%s", dir);
+}
+
 int state_open(const char *dir)
 {
 	char path[PATH_MAX];
 	int err;
 
-	snprintf(state.dir, sizeof(state.dir), "%s", dir);
+	state_look(dir);
 	snprintf(path, sizeof(path), "%s/identities", state.dir);
 	err = make_folders(state.dir, 0700);
 	if (!err)

@@ -30,6 +30,8 @@ int make_folders(const char *path, mode_t mode);
 /* Makes the folder where it is absent and locks it.  0, -EBUSY: another daemon
  * has it, or -errno. */
 int state_open(const char *dir);
+/* Says only where it is, to read from it: nothing is made or locked. */
+void state_look(const char *dir);
 void state_close(void);
 const char *state_dir(void);
 

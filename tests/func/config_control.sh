@@ -180,6 +180,8 @@ bad()		# WHAT JSON PATH
 }
 
 bad "an unknown key" '{ "version": 1, "volums": {} }' volums
+bad "an identity that is not the recorded one" "$(jq '.volumes.vm1.naa =
+	"6020000fffffffffffffffffffffffff"' "$dir/copy.json")" volumes.vm1.naa
 bad "a wrong type" '{ "version": 1, "volumes": { "a": { "size": [] } } }' \
 	volumes.a.size
 bad "a volume that is not defined" '{ "version": 1, "targets": {
