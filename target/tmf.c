@@ -19,17 +19,17 @@ static const struct tmf_row {
 	bool		 all_luns;	/* else those of one LUN */
 	bool		 asks;		/* and ends nothing */
 } rows[] = {
-	[TMF_ABORT_TASK]		= { KIND_TASK, false },
-	[TMF_ABORT_TASK_SET]		= { KIND_SCSI, false },
+	[TMF_ABORT_TASK]		= { KIND_TASK, false, false },
+	[TMF_ABORT_TASK_SET]		= { KIND_SCSI, false, false },
 	[TMF_CLEAR_ACA]			= { KIND_SCSI, false, true },
-	[TMF_CLEAR_TASK_SET]		= { KIND_SCSI, false },
-	[TMF_LOGICAL_UNIT_RESET]	= { KIND_SCSI, false },
-	[TMF_TARGET_WARM_RESET]		= { KIND_SCSI, true },
-	[TMF_TARGET_COLD_RESET]		= { KIND_SCSI, true },
-	[TMF_TASK_REASSIGN]		= { KIND_REASSIGN, false },
+	[TMF_CLEAR_TASK_SET]		= { KIND_SCSI, false, false },
+	[TMF_LOGICAL_UNIT_RESET]	= { KIND_SCSI, false, false },
+	[TMF_TARGET_WARM_RESET]		= { KIND_SCSI, true, false },
+	[TMF_TARGET_COLD_RESET]		= { KIND_SCSI, true, false },
+	[TMF_TASK_REASSIGN]		= { KIND_REASSIGN, false, false },
 	[TMF_QUERY_TASK]		= { KIND_QUERY_TASK, false, true },
 	[TMF_QUERY_TASK_SET]		= { KIND_SCSI, false, true },
-	[TMF_I_T_NEXUS_RESET]		= { KIND_SCSI, true },
+	[TMF_I_T_NEXUS_RESET]		= { KIND_SCSI, true, false },
 	[TMF_QUERY_ASYNC_EVENT]		= { KIND_SCSI, false, true },
 };
 
