@@ -153,10 +153,11 @@ int volume_resize(struct volume *v, uint64_t size);
 struct volume_space {
 	uint64_t allocated;	/* bytes that the volume holds on the medium */
 	uint64_t fs_total, fs_free;	/* of the file system; 0 for devices */
-	uint64_t shared;	/* bytes that other files hold as well */
-	bool	 count_shared;	/* in: takes a walk over all extents */
 };
 int volume_space(struct volume *v, struct volume_space *ret);	/* blocks */
+/* Bytes of it that other files hold as well.  Blocks, and walks over all of the
+ * volume's extents. */
+uint64_t volume_shared(struct volume *v);
 
 /* Changes durability; to write-back takes effect at once, to write-through
  * after a flush, then done() (main's thread) with 0 or -errno. */

@@ -29,6 +29,7 @@ struct volume_ops {
 	void (*close)(struct volume *v);
 	int (*resize)(struct volume *v, uint64_t size);	/* sets v->size */
 	int (*space)(struct volume *v, struct volume_space *ret);
+	uint64_t (*shared)(struct volume *v);
 	void (*read)(struct volume *v, struct breq *b);
 	/* breq_wants_sync(b): stable when complete */
 	void (*write)(struct volume *v, struct breq *b);

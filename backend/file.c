@@ -252,9 +252,14 @@ static int file_space(struct volume *v, struct volume_space *ret)
 	ret->allocated = (uint64_t)st.st_blocks * 512;
 	ret->fs_total = (uint64_t)fs.f_blocks * fs.f_frsize;
 	ret->fs_free = (uint64_t)fs.f_bavail * fs.f_frsize;
-	if (ret->count_shared && f->reflink)
-		ret->shared = shared_bytes(f->fd);
 	return 0;
+}
+
+static uint64_t file_shared(struct volume *v)
+{
+	const struct fdvol *f = v->priv;
+
+	return f->reflink ? shared_bytes(f->fd) : 0;
 }
 
 /* Both kinds of zeroing by fallocate zero parts of blocks at the edges too. */
@@ -339,6 +344,7 @@ const struct volume_ops file_ops = {
 	.close		= file_close,
 	.resize		= file_resize,
 	.space		= file_space,
+	.shared		= file_shared,
 	.read		= fdio_read,
 	.write		= fdio_write,
 	.flush		= fdio_flush,

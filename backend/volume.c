@@ -415,3 +415,13 @@ int volume_space(struct volume *v, struct volume_space *ret)
 	*ret = (struct volume_space){ .allocated = volume_size(v) };
 	return 0;
 }
+
+uint64_t volume_shared(struct volume *v)
+{
+	const struct volume_ops *ops = atomic_load(&v->ops);
+	enum volume_state state = volume_state(v);
+
+	if (state != VOLUME_ONLINE && state != VOLUME_FAILED)
+		return 0;
+	return ops->shared ? ops->shared(v) : 0;
+}

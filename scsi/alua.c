@@ -72,7 +72,8 @@ void lu_set_ports(struct lu *lu, const struct lu_port *ports, unsigned n)
 	for (i = 0; i < n; i++)
 		changed |= alua_state(lu, ports[i].group) != ports[i].state;
 	lu->nports = n;
-	memcpy(lu->ports, ports, n * sizeof(ports[0]));
+	if (n)
+		memcpy(lu->ports, ports, n * sizeof(ports[0]));
 	list_for_each(itl, &lu->itls, in_lu)
 		atomic_store(&itl->access,
 			     alua_state(lu, itl->nexus->config.tpgt));

@@ -393,6 +393,8 @@ static int space_run(struct vwork *w)
 {
 	struct lu_space *s = container_of(w, struct lu_space, work);
 
+	if (s->count_shared)
+		s->shared = volume_shared(s->lu->volume);
 	return volume_space(s->lu->volume, &s->space);
 }
 

@@ -455,6 +455,8 @@ void lu_get_info(struct lu *lu, struct lu_info *ret);
 struct lu_space {
 	struct vwork	 work;
 	struct lu	*lu;
+	bool		 count_shared;	/* in: shared is wanted, too */
+	uint64_t	 shared;	/* volume_shared() */
 	struct volume_space space;
 	void		(*done)(struct lu_space *s);	/* work.error */
 };

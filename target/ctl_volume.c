@@ -108,7 +108,7 @@ static void space_done(struct lu_space *s)
 		json_object_set_new(item->object, "allocated", json_integer(
 			(json_int_t)s->space.allocated));
 		json_object_set_new(item->object, "shared", json_integer(
-			(json_int_t)s->space.shared));
+			(json_int_t)s->shared));
 		if (s->space.fs_total)
 			json_object_set_new(item->object, "fs_free",
 				json_integer((json_int_t)s->space.fs_free));
@@ -137,7 +137,7 @@ static void listing_add(struct listing *l, const char *name)
 	list_add_tail(&l->items, &item->in_listing);
 	l->pending++;
 	item->space.done = space_done;
-	item->space.space.count_shared = true;
+	item->space.count_shared = true;
 	lu_get_space(lu, &item->space);
 	lu_unref(lu);
 }

@@ -225,6 +225,12 @@ int volume_space(struct volume *v, struct volume_space *ret)
 	return 0;
 }
 
+uint64_t volume_shared(struct volume *v)
+{
+	(void)v;
+	return 0;
+}
+
 static void write_back_run(struct epost *p)
 {
 	struct event *ev = container_of(p, struct event, post);
