@@ -6,8 +6,6 @@
  * is freed the main thread hears of it.
  */
 
-#include <stdlib.h>
-
 #include "target/registry_int.h"
 
 struct half_open_post {
@@ -70,15 +68,14 @@ static void half_open_run(struct epost *post)
 	list_for_each(c, &h->worker->conns, in_worker)
 		if (!c->session)
 			conn_close(c, "the daemon stops");
-	free(h);
 }
 
+/* Once: the daemon stops but one time, maybe before the worker looks. */
 static void drop_half_open(struct worker *w)
 {
-	struct half_open_post *h = malloc(sizeof(*h));
+	static struct half_open_post posts[MAX_WORKERS];
+	struct half_open_post *h = &posts[w->index];
 
-	if (!h)
-		return;		/* their login timer will */
 	h->post.run = half_open_run;
 	h->worker = w;
 	engine_post(w->engine, &h->post);
