@@ -13,6 +13,7 @@
  * out: it gives back what is held.
  */
 
+#include "scsi/copyop.h"
 #include "scsi/range.h"
 #include "scsi/scsi_int.h"
 
@@ -102,10 +103,5 @@ void xcopy_release(struct scsi_cmd *cmd);
 enum scsi_result xcopy_check_segment(struct scsi_cmd *cmd);
 /* What it asks for; it was found good. */
 struct xcopy_segment xcopy_segment(const struct scsi_cmd *cmd);
-
-/* xcopy_results.c: copies that have a list identifier; begin refuses one that
- * is active.  An end without a begin does nothing. */
-enum scsi_result copy_result_begin(struct scsi_cmd *cmd);
-void copy_result_end(struct scsi_cmd *cmd, enum scsi_result r);
 
 #endif

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "scsi/copyop.h"
 #include "scsi/scsi_int.h"
 
 /* Reinstatement: waits on all workers for the commands of the predecessor.
@@ -140,6 +141,7 @@ static void itl_free(struct itl *itl)
 {
 	assert(!itl->commands);
 	unlink_from_lu(itl);
+	copyops_free(itl);
 	lu_release(itl->lu, itl->nexus->id);
 	etimer_stop(&itl->gate_timer);
 	edefer_cancel(&itl->drain);
@@ -160,7 +162,6 @@ void nexus_free(struct nexus *n)
 		return;
 	assert(!n->commands);
 	edefer_cancel(&n->lost_defer);
-	copy_results_free(n);
 	echo_free(n);
 	for (i = 0; i < n->nitl; i++)
 		itl_free(n->itl[i]);

@@ -23,6 +23,7 @@
 #include "lib/limits.h"
 #include "lib/list.h"
 
+struct copyop;
 struct itl;
 struct lu;
 struct nexus;
@@ -196,9 +197,8 @@ struct xcopy_state {
 	bool		 rest;		/* of a segment, after BREQ_PART */
 	struct lu	*src, *dst;
 	struct range	 dst_range, src_range;
-	uint64_t	 copied;	/* bytes, all segments */
-	uint8_t		 list_id, list_id_usage;
-	bool		 listed;	/* has a copy result */
+	uint32_t	 list_id;
+	uint8_t		 list_id_usage;
 };
 
 struct pr_state {
@@ -255,6 +255,7 @@ struct scsi_cmd {
 	 * takes it off the queue and sees to it that the command ends, from
 	 * the loop.  NULL: it waits for nothing that can be taken back. */
 	void		(*cancel)(struct scsi_cmd *cmd);
+	struct copyop	*copyop;	/* that it does, or NULL */
 	int		 step;
 	uint64_t	 done_bytes;	/* of the medium, by pieces */
 	uint64_t	 caw_seq;	/* READ: range.h */

@@ -88,6 +88,7 @@ enum scsi_result xcopy_start(struct scsi_cmd *cmd);
 enum scsi_result copy_status_start(struct scsi_cmd *cmd);	/* 84h/00h */
 enum scsi_result copy_params_start(struct scsi_cmd *cmd);	/* 84h/03h */
 enum scsi_result copy_failed_start(struct scsi_cmd *cmd);	/* 84h/04h */
+enum scsi_result copy_abort_start(struct scsi_cmd *cmd);	/* copyop.c */
 enum scsi_result lba_status_start(struct scsi_cmd *cmd);
 enum scsi_result read_capacity10_start(struct scsi_cmd *cmd);
 enum scsi_result read_capacity16_start(struct scsi_cmd *cmd);
@@ -127,6 +128,8 @@ enum scsi_result start_stop_start(struct scsi_cmd *cmd);
 void scsi_done(struct scsi_cmd *cmd, enum scsi_result r);
 /* The same, later in the turn: for a command that is not being called now. */
 void scsi_done_later(struct scsi_cmd *cmd, enum scsi_result r);
+/* What cannot fail before taskset_add(), for commands of the layer's own. */
+void scsi_cmd_init(struct scsi_cmd *cmd);
 /* taskset.c lets it run: the checks, the data, the handler. */
 void scsi_start(struct scsi_cmd *cmd);
 
@@ -216,6 +219,7 @@ struct lu {
 	_Atomic bool	 swp, d_sense;	/* control mode page */
 	_Atomic bool	 write_back;	/* as configured: WCE is changeable */
 	_Atomic bool	 stopped;	/* START STOP UNIT */
+	_Atomic unsigned resets;	/* how many there were */
 	_Atomic bool	 clock_set;	/* SET TIMESTAMP */
 	_Atomic int64_t	 clock_ahead;	/* ms before the system's clock */
 	_Atomic uint64_t reserved_by;	/* SPC-2: nexus id, 0 none */
@@ -266,6 +270,8 @@ struct itl {
 	struct list	 waiting;	/* commands behind a gate, in order */
 	unsigned	 commands;	/* in the layer, those that wait too */
 	unsigned	 running;	/* of these, executing */
+	unsigned	 background;	/* of these, copies in the background */
+	struct copyop	*copyops;	/* copyop.c; NULL: none yet */
 	bool		 ordered;	/* an ORDERED command runs */
 	struct edefer	 drain;		/* look at waiting again */
 	struct gate	*gate;		/* reinstatement, nexus.c */
@@ -298,7 +304,6 @@ struct nexus {
 	void		(*lost)(void *arg);
 	void		*lost_arg;
 	struct edefer	 lost_defer;
-	void		*copy_results;		/* xcopy_results.c */
 	struct echo	*echo;			/* diag.c; NULL: none yet */
 };
 
@@ -319,8 +324,6 @@ void taskset_remove(struct scsi_cmd *cmd);
 void taskset_abort(struct scsi_cmd *cmd, bool tas);
 void taskset_drain(struct edefer *drain);	/* struct itl.drain */
 void taskset_busy(struct itl *itl);		/* ends those that wait */
-/* xcopy_results.c: the nexus goes, and what was kept of its copies. */
-void copy_results_free(struct nexus *n);
 /* nexus.c: the last command of an I_T_L nexus, or of a nexus, is gone. */
 void itl_idle(struct itl *itl);
 

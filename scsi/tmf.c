@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scsi/copyop.h"
 #include "scsi/scsi_int.h"
 
 static void tmf_end(struct edefer *d)
@@ -57,6 +58,7 @@ static void tmf_fence(struct scsi_tmf *t, struct lu *lu,
 static void reset(struct scsi_tmf *t, struct lu *lu, enum unit_attention ua)
 {
 	lu_reset_reserved(lu);
+	atomic_fetch_add(&lu->resets, 1);
 	atomic_store(&lu->swp, false);
 	atomic_store(&lu->d_sense, false);
 	ua_post(lu, ua, NULL);
@@ -82,6 +84,7 @@ static void query_attention(struct scsi_tmf *t, const struct itl *itl)
 static void nexus_reset(struct scsi_tmf *t, struct itl *itl)
 {
 	lu_release(itl->lu, t->nexus->id);
+	copyops_forget(itl);
 	ua_post_itl(itl, UA_NEXUS_LOSS);
 	tmf_fence(t, itl->lu, fence_match_nexus, UNIT_ATTENTIONS);
 }
@@ -105,7 +108,7 @@ static void on_lu(struct scsi_tmf *t)
 		reset(t, itl->lu, UA_LU_RESET);
 		break;
 	case TMF_QUERY_TASK_SET:
-		if (itl->commands)
+		if (itl->commands > itl->background)
 			t->response = TMF_SUCCEEDED;
 		break;
 	case TMF_QUERY_ASYNC_EVENT:

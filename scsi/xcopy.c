@@ -151,6 +151,8 @@ static enum scsi_result piece(struct scsi_cmd *cmd)
 
 	if (r || !x->left)
 		return r;
+	if (copyop_stopped(cmd))
+		return SCSI_COPY_TERMINATED;
 	x->piece = MIN(x->left,
 		       volume_bulk_piece(x->dst->volume, BREQ_COPY));
 	cmd->step = XCOPY_DST_LOCKED;
@@ -188,7 +190,6 @@ static enum scsi_result copied(struct scsi_cmd *cmd)
 	if (r)
 		return failed(cmd, r);
 	lu_count(cmd, LU_CLONE_BYTES, x->piece);
-	x->copied += x->piece;
 	x->left -= x->piece;
 	if (!x->backward) {
 		x->src_off += x->piece;
@@ -196,6 +197,7 @@ static enum scsi_result copied(struct scsi_cmd *cmd)
 	}
 	if (!x->left)
 		x->segment++;
+	copyop_moved(cmd, x->piece, x->segment);
 	return piece(cmd);
 }
 
@@ -218,7 +220,7 @@ static enum scsi_result bottom(struct scsi_cmd *cmd, enum scsi_result r)
 	if (r == SCSI_PENDING)
 		return r;
 	unlock(cmd);
-	copy_result_end(cmd, r);
+	copyop_end(cmd, r);
 	xcopy_release(cmd);
 	return r;
 }
@@ -228,8 +230,22 @@ static void xcopy_resume(struct scsi_cmd *cmd)
 	enum scsi_result r = SCSI_COMMAND_ABORTED;
 
 	if (!cmd_aborted(cmd))
-		r = xcopy_next(cmd);
+		r = copyop_stopped(cmd) && cmd->step != XCOPY_COPIED ?
+			SCSI_COPY_TERMINATED : xcopy_next(cmd);
 	cmd_end(cmd, bottom(cmd, r));
+}
+
+static enum scsi_result begin(struct scsi_cmd *cmd)
+{
+	const struct xcopy_state *x = &cmd->x.xcopy;
+	enum scsi_result r;
+
+	if (x->list_id_usage == USAGE_NONE)
+		return SCSI_GOOD;
+	r = copyop_begin(cmd, COPYOP_LID1, x->list_id, 0);
+	if (!r)
+		cmd->copyop->discard = x->list_id_usage == USAGE_DISCARD;
+	return r;
 }
 
 enum scsi_result xcopy_start(struct scsi_cmd *cmd)
@@ -241,7 +257,7 @@ enum scsi_result xcopy_start(struct scsi_cmd *cmd)
 	cmd->x.xcopy = (struct xcopy_state){ .nsegment = 0 };
 	r = xcopy_parse(cmd);
 	if (!r)
-		r = copy_result_begin(cmd);
+		r = begin(cmd);
 	if (!r) {
 		lu_count(cmd, LU_CLONE, 1);
 		cmd->resume = xcopy_resume;

@@ -208,7 +208,7 @@ START_TEST(third_party_copy_has_its_five_descriptors)
 {
 	static const uint16_t types[] = { 0x0001, 0x0004, 0x0008, 0x000c,
 					  0x8001 };
-	static const uint8_t commands[] = { 8, 0x83, 1, 0x00,
+	static const uint8_t commands[] = { 9, 0x83, 2, 0x00, 0x1c,
 					    0x84, 3, 0x00, 0x03, 0x04 };
 	struct rig_cmd *c = page(0x8f);
 	unsigned at = 4, i;
