@@ -60,7 +60,7 @@ static enum scsi_result check_attention(struct scsi_cmd *cmd)
 	if (cmd->op->flags & OP_UA_KEEPS ||
 	    !atomic_load_explicit(&cmd->itl->ua, memory_order_relaxed))
 		return SCSI_GOOD;
-	return ua_take(cmd->itl);
+	return ua_report(cmd->itl);
 }
 
 static enum scsi_result check_path(struct scsi_cmd *cmd)
@@ -337,6 +337,17 @@ void scsi_abort(struct scsi_cmd *cmd)
 	taskset_abort(cmd, false);
 }
 
+void scsi_full(struct scsi_cmd *cmd)
+{
+	struct itl *itl = nexus_find(cmd->nexus, lun_decode(cmd->lun));
+
+	cmd->status = STATUS_TASK_SET_FULL;
+	cmd->sense_len = 0;
+	cmd->data_in_len = 0;
+	if (itl)
+		ua_of_status(itl, STATUS_TASK_SET_FULL);
+}
+
 struct out reply_begin(struct scsi_cmd *cmd)
 {
 	return out_of(cmd->data, MIN(cmd->length, REPLY_MAX));
@@ -414,12 +425,25 @@ static void count(struct scsi_cmd *cmd)
 static void end(struct scsi_cmd *cmd)
 {
 	taskset_remove(cmd);
+	if (cmd->status == STATUS_CHECK_CONDITION)
+		taskset_qerr(cmd);
 	cmd->transport->done(cmd);
 }
 
 static void deferred_end(struct edefer *d)
 {
 	end(container_of(d, struct scsi_cmd, defer));
+}
+
+static void not_good(struct scsi_cmd *cmd)
+{
+	if (cmd->status == STATUS_CHECK_CONDITION)
+		build_sense(cmd, cmd->lu &&
+			    atomic_load_explicit(&cmd->lu->d_sense,
+						 memory_order_relaxed));
+	else if (cmd->itl)
+		ua_of_status(cmd->itl, (enum scsi_status)cmd->status);
+	cmd->data_in_len = 0;
 }
 
 static void settle(struct scsi_cmd *cmd, enum scsi_result r)
@@ -430,12 +454,8 @@ static void settle(struct scsi_cmd *cmd, enum scsi_result r)
 		r = SCSI_ABORTED_BY_OTHER;	/* told only when TAS is set */
 	cmd->result = r;
 	cmd->status = result_status(r);
-	if (cmd->status == STATUS_CHECK_CONDITION)
-		build_sense(cmd, cmd->lu &&
-			    atomic_load_explicit(&cmd->lu->d_sense,
-						 memory_order_relaxed));
 	if (cmd->status != STATUS_GOOD)
-		cmd->data_in_len = 0;
+		not_good(cmd);
 	if (cmd->lu)
 		count(cmd);
 }

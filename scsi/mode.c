@@ -2,8 +2,8 @@
 /*
  * MODE SENSE and MODE SELECT, 6 and 10 (SPC-4, SBC-3).  A page is its default
  * bytes, a mask of the changeable bits, and the bits of the logical unit that
- * stand in it.  D_SENSE and SWP can be changed, WCE where the volume was
- * configured write-back.
+ * stand in it.  D_SENSE, QERR, UA_INTLCK_CTRL, SWP and TAS can be changed,
+ * until the next reset; WCE where the volume was configured write-back.
  */
 
 #include "scsi/scsi_int.h"
@@ -25,7 +25,10 @@ struct mode_page {
 
 #define WCE	0x04	/* caching, byte 2 */
 #define D_SENSE	0x04	/* control, byte 2 */
+#define QERR	0x06	/* control, byte 3 */
 #define SWP	0x08	/* control, byte 4 */
+#define UA_INTLCK 0x30	/* UA_INTLCK_CTRL: control, byte 4 */
+#define TAS	0x40	/* control, byte 5 */
 
 static const struct mode_page pages[] = {
 	/* read-write error recovery: reallocation is automatic */
@@ -33,7 +36,7 @@ static const struct mode_page pages[] = {
 	{ CACHING, 0, 20, { 0 }, { [2] = WCE } },
 	/* QUEUE ALGORITHM MODIFIER 1, BUSY TIMEOUT PERIOD unlimited */
 	{ CONTROL, 0, 12, { [3] = 0x10, [8] = 0xff, [9] = 0xff },
-	  { [2] = D_SENSE, [4] = SWP } },
+	  { [2] = D_SENSE, [3] = QERR, [4] = UA_INTLCK | SWP, [5] = TAS } },
 	/* control extension: nothing of it is set */
 	{ CONTROL, 0x01, 32, { 0 }, { 0 } },
 	/* informational exceptions control: DEXCPT */
@@ -81,6 +84,52 @@ static void put_threshold(const struct lu *lu, uint8_t out[PAGE_MAX])
 	memcpy(out + 20, &sets, sizeof(sets));
 }
 
+/* ---- control ------------------------------------------------------------ */
+
+static void put_control(const struct lu *lu, uint8_t out[PAGE_MAX])
+{
+	out[2] |= atomic_load(&lu->d_sense) ? D_SENSE : 0;
+	out[3] |= atomic_load(&lu->qerr) << 1;
+	out[4] |= atomic_load(&lu->ua_interlock) << 4;
+	out[4] |= atomic_load(&lu->swp) ? SWP : 0;
+	out[5] |= atomic_load(&lu->tas) ? TAS : 0;
+}
+
+/* The byte with a reserved value, or 0. */
+static unsigned bad_control(const uint8_t *page)
+{
+	if ((page[3] & QERR) >> 1 == 2)
+		return 3;
+	if ((page[4] & UA_INTLCK) >> 4 == 1)
+		return 4;
+	return 0;
+}
+
+/* Did it change anything? */
+static bool set_control(struct lu *lu, const uint8_t *page)
+{
+	bool d_sense = page[2] & D_SENSE, swp = page[4] & SWP;
+	bool tas = page[5] & TAS, changed = false;
+	uint8_t qerr = (page[3] & QERR) >> 1;
+	uint8_t interlock = (page[4] & UA_INTLCK) >> 4;
+
+	changed |= atomic_exchange(&lu->d_sense, d_sense) != d_sense;
+	changed |= atomic_exchange(&lu->swp, swp) != swp;
+	changed |= atomic_exchange(&lu->tas, tas) != tas;
+	changed |= atomic_exchange(&lu->qerr, qerr) != qerr;
+	changed |= atomic_exchange(&lu->ua_interlock, interlock) != interlock;
+	return changed;
+}
+
+void lu_reset_modes(struct lu *lu)
+{
+	static const uint8_t none[PAGE_MAX];
+
+	set_control(lu, none);
+}
+
+/* -------------------------------------------------------------------------- */
+
 static bool page_offered(const struct lu *lu, const struct mode_page *p)
 {
 	return p->code != EXCEPTIONS || !p->subpage || lu_thin(lu);
@@ -105,10 +154,8 @@ static void page_bytes(const struct lu *lu, const struct mode_page *p,
 		return;
 	if (p->code == CACHING && volume_write_back(lu->volume))
 		out[2] |= WCE;
-	if (p->code == CONTROL && atomic_load(&lu->d_sense))
-		out[2] |= D_SENSE;
-	if (p->code == CONTROL && atomic_load(&lu->swp))
-		out[4] |= SWP;
+	if (p->code == CONTROL)
+		put_control(lu, out);
 }
 
 /* ---- MODE SENSE -------------------------------------------------------- */
@@ -273,6 +320,9 @@ static enum scsi_result check_page(struct scsi_cmd *cmd, unsigned at,
 		if ((page[k] ^ now[k]) & ~mask[k])
 			return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM,
 					 at + k);
+	k = p->code == CONTROL && !p->subpage ? bad_control(page) : 0;
+	if (k)
+		return bad_param(cmd, SCSI_INVALID_FIELD_IN_PARAM, at + k);
 	return SCSI_GOOD;
 }
 
@@ -320,15 +370,10 @@ static enum scsi_result apply(struct scsi_cmd *cmd, const struct wish *wish)
 
 		if (!wish->set[i] || pages[i].subpage)
 			continue;
-		if (pages[i].code == CONTROL) {
-			bool d_sense = p[2] & D_SENSE, swp = p[4] & SWP;
-
-			changed |= atomic_exchange(&lu->d_sense, d_sense) !=
-				   d_sense;
-			changed |= atomic_exchange(&lu->swp, swp) != swp;
-		} else if (pages[i].code == CACHING) {
+		if (pages[i].code == CONTROL)
+			changed |= set_control(lu, p);
+		else if (pages[i].code == CACHING)
 			wce = p[2] & WCE;
-		}
 	}
 	if (changed)
 		ua_post(lu, UA_MODE_CHANGED, cmd->nexus);

@@ -126,6 +126,7 @@ static bool fence_prepare(struct pr_out *p)
 	f->match = preempted;
 	f->nexus_id = p->cmd->nexus->id;
 	f->abort = true;
+	f->tas = atomic_load(&p->cmd->lu->tas);
 	f->done = fenced;
 	f->arg = p;
 	return true;

@@ -280,6 +280,9 @@ void scsi_submit(struct scsi_cmd *cmd);
 /* ABORT TASK: done() comes as soon as the command has certainly written or
  * certainly never will. */
 void scsi_abort(struct scsi_cmd *cmd);
+/* A command that the transport owns ends with TASK SET FULL, for lack of
+ * buffers: sets its end. */
+void scsi_full(struct scsi_cmd *cmd);
 
 /* ---- nexuses ----------------------------------------------------------- */
 

@@ -173,8 +173,14 @@ enum unit_attention {			/* the order in which they are told */
 	UA_LUNS_CHANGED, UA_INQUIRY_CHANGED, UA_CAPACITY_CHANGED,
 	UA_MODE_CHANGED, UA_RESV_PREEMPTED, UA_RESV_RELEASED,
 	UA_REGS_PREEMPTED, UA_COMMANDS_CLEARED, UA_ALUA_CHANGED,
-	UA_TIMESTAMP_CHANGED, UA_SOFT_THRESHOLD, UNIT_ATTENTIONS,
+	UA_TIMESTAMP_CHANGED, UA_SOFT_THRESHOLD, UA_PREVIOUS_BUSY,
+	UA_PREVIOUS_FULL, UA_PREVIOUS_CONFLICT, UNIT_ATTENTIONS,
 };
+
+/* Control mode page (SPC-4), as the fields have them; other values are
+ * reserved. */
+enum qerr { QERR_NONE = 0, QERR_ALL = 1, QERR_NEXUS = 3 };
+enum ua_interlock { UA_CLEARS = 0, UA_STAYS = 2, UA_STAYS_AND_TELLS = 3 };
 
 /* What each worker keeps of a logical unit; touched by that worker only,
  * counters are read by others. */
@@ -216,7 +222,9 @@ struct lu {
 	_Atomic bool	 failed;	/* writes are refused */
 	_Atomic bool	 primitive[PRIMITIVES];
 	_Atomic bool	 read_only;
-	_Atomic bool	 swp, d_sense;	/* control mode page */
+	_Atomic bool	 swp, d_sense, tas;	/* control mode page */
+	_Atomic uint8_t	 qerr;		/* enum qerr */
+	_Atomic uint8_t	 ua_interlock;	/* enum ua_interlock */
 	_Atomic bool	 write_back;	/* as configured: WCE is changeable */
 	_Atomic bool	 stopped;	/* START STOP UNIT */
 	_Atomic unsigned resets;	/* how many there were */
@@ -314,6 +322,12 @@ void ua_post_itl(struct itl *itl, enum unit_attention ua);
 /* The first one's result, or SCSI_GOOD; ua_take() takes it off. */
 enum scsi_result ua_peek(const struct itl *itl);
 enum scsi_result ua_take(struct itl *itl);
+/* For a CHECK CONDITION that tells it: taken off unless they are interlocked,
+ * when only REQUEST SENSE takes it. */
+enum scsi_result ua_report(struct itl *itl);
+/* A command ended with that status: told later, where the interlock asks for
+ * it. */
+void ua_of_status(struct itl *itl, enum scsi_status status);
 /* Forgets one on all I_T_L nexuses of n: REPORT LUNS was answered. */
 void ua_clear(struct nexus *n, enum unit_attention ua);
 
@@ -322,6 +336,8 @@ void taskset_add(struct scsi_cmd *cmd);
 bool taskset_enter(struct scsi_cmd *cmd);	/* false: it waits */
 void taskset_remove(struct scsi_cmd *cmd);
 void taskset_abort(struct scsi_cmd *cmd, bool tas);
+/* cmd, which is gone, ended with CHECK CONDITION: aborts what QERR says. */
+void taskset_qerr(const struct scsi_cmd *cmd);
 void taskset_drain(struct edefer *drain);	/* struct itl.drain */
 void taskset_busy(struct itl *itl);		/* ends those that wait */
 /* nexus.c: the last command of an I_T_L nexus, or of a nexus, is gone. */
@@ -344,6 +360,8 @@ bool lu_conflicts(struct lu *lu, const struct nexus *n, unsigned class);
 bool lu_registered(struct lu *lu, const struct nexus *n, bool *ret_exempt);
 /* pr_file.c: what was kept of them; -ENOMEM. */
 int lu_load_reservations(struct lu *lu);
+/* mode.c: the control mode page as a reset leaves it. */
+void lu_reset_modes(struct lu *lu);
 /* lu_change.c: MODE SELECT of WCE, on any worker; done() there. */
 void lu_change_wce(struct scsi_cmd *cmd, bool on,
 		   void (*done)(struct scsi_cmd *cmd, int err));

@@ -261,3 +261,26 @@ void lu_fence(struct fence *f)
 		else
 			engine_post(host->worker[i], &f->part[i].post);
 }
+
+/* ---- QERR ---------------------------------------------------------------- */
+
+/* Nobody waits for it.  Without memory the others go on, as with QERR 00b. */
+void taskset_qerr(const struct scsi_cmd *cmd)
+{
+	struct lu *lu = cmd->lu;
+	enum qerr qerr = lu ? (enum qerr)atomic_load(&lu->qerr) : QERR_NONE;
+	struct fence *f;
+
+	if (qerr == QERR_NONE)
+		return;
+	f = fence_new(lu, cmd->nexus->engine);
+	if (!f)
+		return;
+	f->match = qerr == QERR_NEXUS ? fence_match_nexus : NULL;
+	f->nexus_id = cmd->nexus->id;
+	f->abort = true;
+	f->tas = atomic_load(&lu->tas);
+	f->ua = UA_COMMANDS_CLEARED;
+	f->done = fence_free;
+	lu_fence(f);
+}

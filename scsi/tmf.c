@@ -32,10 +32,11 @@ static void tmf_fenced(struct fence *f)
 	tmf_settle(t);
 }
 
+/* tas: those of other nexuses end TASK ABORTED and are told nothing else. */
 static void tmf_fence(struct scsi_tmf *t, struct lu *lu,
 		      bool (*match)(const struct fence *f,
 				    const struct scsi_cmd *cmd),
-		      enum unit_attention ua)
+		      enum unit_attention ua, bool tas)
 {
 	struct fence *f = fence_new(lu, t->nexus->engine);
 
@@ -46,6 +47,7 @@ static void tmf_fence(struct scsi_tmf *t, struct lu *lu,
 	f->match = match;
 	f->nexus_id = t->nexus->id;
 	f->abort = true;
+	f->tas = tas;
 	f->ua = ua;
 	f->done = tmf_fenced;
 	f->arg = t;
@@ -57,12 +59,13 @@ static void tmf_fence(struct scsi_tmf *t, struct lu *lu,
  * others: it has lost its reservation and its mode pages too. */
 static void reset(struct scsi_tmf *t, struct lu *lu, enum unit_attention ua)
 {
+	bool tas = atomic_load(&lu->tas);	/* until now */
+
 	lu_reset_reserved(lu);
 	atomic_fetch_add(&lu->resets, 1);
-	atomic_store(&lu->swp, false);
-	atomic_store(&lu->d_sense, false);
+	lu_reset_modes(lu);
 	ua_post(lu, ua, NULL);
-	tmf_fence(t, lu, NULL, UNIT_ATTENTIONS);
+	tmf_fence(t, lu, NULL, UNIT_ATTENTIONS, tas);
 }
 
 /* What is pending for the nexus: sense key, ASC and ASCQ of the next one. */
@@ -86,7 +89,7 @@ static void nexus_reset(struct scsi_tmf *t, struct itl *itl)
 	lu_release(itl->lu, t->nexus->id);
 	copyops_forget(itl);
 	ua_post_itl(itl, UA_NEXUS_LOSS);
-	tmf_fence(t, itl->lu, fence_match_nexus, UNIT_ATTENTIONS);
+	tmf_fence(t, itl->lu, fence_match_nexus, UNIT_ATTENTIONS, false);
 }
 
 static void on_lu(struct scsi_tmf *t)
@@ -99,10 +102,12 @@ static void on_lu(struct scsi_tmf *t)
 	}
 	switch (t->function) {
 	case TMF_ABORT_TASK_SET:
-		tmf_fence(t, itl->lu, fence_match_nexus, UNIT_ATTENTIONS);
+		tmf_fence(t, itl->lu, fence_match_nexus, UNIT_ATTENTIONS,
+			  false);
 		break;
 	case TMF_CLEAR_TASK_SET:
-		tmf_fence(t, itl->lu, NULL, UA_COMMANDS_CLEARED);
+		tmf_fence(t, itl->lu, NULL, UA_COMMANDS_CLEARED,
+			  atomic_load(&itl->lu->tas));
 		break;
 	case TMF_LOGICAL_UNIT_RESET:
 		reset(t, itl->lu, UA_LU_RESET);

@@ -22,6 +22,9 @@ static const enum scsi_result results[UNIT_ATTENTIONS] = {
 	[UA_ALUA_CHANGED]	= SCSI_UA_ALUA_CHANGED,
 	[UA_TIMESTAMP_CHANGED]	= SCSI_UA_TIMESTAMP_CHANGED,
 	[UA_SOFT_THRESHOLD]	= SCSI_UA_SOFT_THRESHOLD,
+	[UA_PREVIOUS_BUSY]	= SCSI_UA_PREVIOUS_BUSY,
+	[UA_PREVIOUS_FULL]	= SCSI_UA_PREVIOUS_FULL,
+	[UA_PREVIOUS_CONFLICT]	= SCSI_UA_PREVIOUS_CONFLICT,
 };
 
 void ua_post_itl(struct itl *itl, enum unit_attention ua)
@@ -53,6 +56,24 @@ enum scsi_result ua_peek(const struct itl *itl)
 	uint32_t pending = atomic_load(&itl->ua);
 
 	return pending ? results[__builtin_ctz(pending)] : SCSI_GOOD;
+}
+
+enum scsi_result ua_report(struct itl *itl)
+{
+	return atomic_load(&itl->lu->ua_interlock) == UA_CLEARS ?
+	       ua_take(itl) : ua_peek(itl);
+}
+
+void ua_of_status(struct itl *itl, enum scsi_status status)
+{
+	if (atomic_load(&itl->lu->ua_interlock) != UA_STAYS_AND_TELLS)
+		return;
+	if (status == STATUS_BUSY)
+		ua_post_itl(itl, UA_PREVIOUS_BUSY);
+	else if (status == STATUS_TASK_SET_FULL)
+		ua_post_itl(itl, UA_PREVIOUS_FULL);
+	else if (status == STATUS_RESERVATION_CONFLICT)
+		ua_post_itl(itl, UA_PREVIOUS_CONFLICT);
 }
 
 enum scsi_result ua_take(struct itl *itl)

@@ -122,12 +122,11 @@ static void fault_sense(struct task *t)
 	};
 	struct scsi_cmd *cmd = &t->cmd;
 
-	cmd->data_in_len = 0;
-	cmd->sense_len = 0;
 	if (t->fault == FAULT_FULL) {
-		cmd->status = STATUS_TASK_SET_FULL;
+		scsi_full(cmd);
 		return;
 	}
+	cmd->data_in_len = 0;
 	cmd->status = STATUS_CHECK_CONDITION;
 	memset(cmd->sense, 0, 18);
 	cmd->sense[0] = 0x70;

@@ -17,7 +17,7 @@
 
 enum {
 	ABORT_TASK = 1, ABORT_TASK_SET, CLEAR_ACA, CLEAR_TASK_SET, LU_RESET,
-	WARM_RESET, COLD_RESET, REASSIGN,
+	WARM_RESET, COLD_RESET, REASSIGN, QUERY_SET = 10,
 };
 
 static struct daemon *d;
@@ -35,19 +35,25 @@ static struct raw *solicited(void)
 	return r;
 }
 
-/* Sends a WRITE of LONG bytes and waits for its R2T; its ITT. */
-static uint32_t start_write(struct raw *r, int lun, uint8_t lba)
+/* Sends a WRITE of len bytes and waits for its R2T; its ITT. */
+static uint32_t start_write_of(struct raw *r, int lun, uint8_t lba,
+			       uint32_t len)
 {
 	struct raw_cmd c = {
-		.lun = lun, .flags = CMD_WRITE, .edtl = LONG,
+		.lun = lun, .flags = CMD_WRITE, .edtl = len,
 		.cdb = { 0x8a, 0, 0, 0, 0, 0, 0, 0, 0, lba, 0, 0, 0,
-			 LONG / 512 },
+			 (uint8_t)(len / 512) },
 	};
 	uint32_t itt = raw_command(r, &c);
 
 	ck_assert_int_eq(raw_recv(r, DEADLINE_MS), OP_R2T);
 	ck_assert_uint_eq(be32_get(r->bhs.r2t.itt), itt);
 	return itt;
+}
+
+static uint32_t start_write(struct raw *r, int lun, uint8_t lba)
+{
+	return start_write_of(r, lun, lba, LONG);
 }
 
 static void answered_at_once(struct raw *r, int function, int lun,
@@ -173,6 +179,79 @@ START_TEST(clear_task_set_ends_those_of_other_sessions_and_says_so)
 	answered_at_once(r, CLEAR_TASK_SET, 0, TAG_NONE, 0, 0);
 	ck_assert_uint_eq(unit_attention(other, 0), 0x2f00);
 	ck_assert_int_eq(raw_tur(other, 0), 0);
+	raw_close(r);
+	raw_close(other);
+}
+END_TEST
+
+/* MODE SELECT(6) of the control page: the status. */
+static int select_control(struct raw *r, uint8_t qerr, uint8_t tas)
+{
+	static uint8_t list[16];
+	struct raw_cmd c = {
+		.flags = CMD_WRITE, .edtl = sizeof(list), .data = list,
+		.data_len = sizeof(list),
+		.cdb = { 0x15, 0x10, 0, 0, sizeof(list) },
+	};
+
+	memset(list, 0, sizeof(list));
+	list[4] = list[5] = 0x0a;
+	list[7] = (uint8_t)(0x10 | qerr << 1);
+	list[9] = (uint8_t)(tas << 6);
+	list[12] = list[13] = 0xff;
+	raw_command(r, &c);
+	ck_assert_int_ge(raw_recv_opcode(r, OP_SCSI_RESPONSE, DEADLINE_MS), 0);
+	return r->bhs.scsi_response.status;
+}
+
+START_TEST(with_tas_the_commands_of_others_end_task_aborted)
+{
+	struct raw *r = raw_open(d, .target = IQN), *other = solicited();
+	union bhs r2t;
+	uint32_t itt;
+
+	ck_assert(r && raw_settle(r, 0) == 0);
+	ck_assert_int_eq(select_control(r, 0, 1), 0);
+	ck_assert_uint_eq(unit_attention(other, 0), 0x2a01);
+	itt = start_write_of(other, 0, 0, DSL_DEFAULT);
+	r2t = other->bhs;
+	answered_at_once(r, CLEAR_TASK_SET, 0, TAG_NONE, 0, 0);
+	/* its answer comes behind the data that it has asked for */
+	raw_data_out(other, &r2t, 0, buf, DSL_DEFAULT);
+	ck_assert_int_ge(raw_recv_opcode(other, OP_SCSI_RESPONSE, DEADLINE_MS),
+			 0);
+	ck_assert_uint_eq(be32_get(other->bhs.scsi_response.itt), itt);
+	ck_assert_int_eq(other->bhs.scsi_response.status, 0x40);
+	ck_assert_int_eq(raw_tur(other, 0), 0);
+	ck_assert_int_eq(select_control(r, 0, 0), 0);
+	raw_close(r);
+	raw_close(other);
+}
+END_TEST
+
+START_TEST(with_qerr_an_error_takes_the_other_commands_with_it)
+{
+	struct raw *r = raw_open(d, .target = IQN), *other = solicited();
+	struct raw_cmd beyond = {
+		.flags = CMD_READ, .edtl = 512,
+		.cdb = { 0x88, 0, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 },
+	};
+
+	ck_assert(r && raw_settle(r, 0) == 0);
+	ck_assert_int_eq(select_control(r, 1, 0), 0);
+	ck_assert_uint_eq(unit_attention(other, 0), 0x2a01);
+	start_write(other, 0, 0);
+	raw_command(r, &beyond);
+	ck_assert_int_ge(raw_recv_opcode(r, OP_SCSI_RESPONSE, DEADLINE_MS), 0);
+	ck_assert_int_eq(r->bhs.scsi_response.status, 2);
+	answered_at_once(r, QUERY_SET, 0, TAG_NONE, 0, 0);
+	while (raw_tur(other, 0) == 0)
+		;	/* another worker learns of it by a message */
+	ck_assert_uint_eq((unsigned)other->data[2 + 12] << 8 |
+			  other->data[2 + 13], 0x2f00);
+	ck_assert_int_eq(raw_tur(other, 0), 0);
+	answered_at_once(other, QUERY_SET, 0, TAG_NONE, 0, 0);
+	ck_assert_int_eq(select_control(r, 0, 0), 0);
 	raw_close(r);
 	raw_close(other);
 }
@@ -362,6 +441,9 @@ int main(void)
 		abort_task_set_ends_all_of_the_session_and_of_no_other);
 	tcase_add_test(tc,
 		clear_task_set_ends_those_of_other_sessions_and_says_so);
+	tcase_add_test(tc, with_tas_the_commands_of_others_end_task_aborted);
+	tcase_add_test(tc,
+		with_qerr_an_error_takes_the_other_commands_with_it);
 	tcase_add_test(tc, a_lun_reset_ends_all_and_posts_a_unit_attention);
 	tcase_add_test(tc, a_warm_reset_resets_every_lun);
 	tcase_add_test(tc, after_a_cold_reset_hosts_get_in_again);

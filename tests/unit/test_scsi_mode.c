@@ -161,7 +161,9 @@ END_TEST
 START_TEST(what_is_changeable_is_told)
 {
 	ck_assert_int_eq(page(CHANGEABLE, 0x0a)->in[6], 0x04);
-	ck_assert_int_eq(page(CHANGEABLE, 0x0a)->in[8], 0x08);
+	ck_assert_int_eq(page(CHANGEABLE, 0x0a)->in[7], 0x06);
+	ck_assert_int_eq(page(CHANGEABLE, 0x0a)->in[8], 0x38);
+	ck_assert_int_eq(page(CHANGEABLE, 0x0a)->in[9], 0x40);
 	ck_assert_int_eq(page(CHANGEABLE, 0x08)->in[6], 0x00);
 	atomic_store(&rig.lu[0]->write_back, true);
 	ck_assert_int_eq(page(CHANGEABLE, 0x08)->in[6], 0x04);
