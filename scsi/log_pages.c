@@ -9,35 +9,43 @@
 
 #define NO_TEMPERATURE	0xff	/* the sensor gives no value */
 
-static void parameter(struct out *o, uint16_t code, uint8_t len)
-{
-	out_be16(o, code);
-	out_u8(o, 0x03);		/* FORMAT AND LINKING: a binary list */
-	out_u8(o, len);
-}
-
 /* What a page is made of; space where the page wants it. */
 struct log_ask {
 	const struct lu	 *lu;
+	uint16_t	 from;		/* PARAMETER POINTER */
 	struct volume_space space;
 };
+
+/* The header of a parameter, unless it stands before those asked for.  All are
+ * lists: which values of them, by PC, is no question. */
+static bool parameter(const struct log_ask *a, struct out *o, uint16_t code,
+		      uint8_t len)
+{
+	if (code < a->from)
+		return false;
+	out_be16(o, code);
+	out_u8(o, 0x03);		/* FORMAT AND LINKING: a binary list */
+	out_u8(o, len);
+	return true;
+}
 
 static void supported(const struct log_ask *a, struct out *o);
 static void supported_subpages(const struct log_ask *a, struct out *o);
 
 static void temperature(const struct log_ask *a, struct out *o)
 {
-	(void)a;
-	parameter(o, 0x0000, 2);
+	if (!parameter(a, o, 0x0000, 2))
+		return;
 	out_u8(o, 0);
 	out_u8(o, NO_TEMPERATURE);
 }
 
 /* SBC-3 6.3.4: in threshold sets, with the scope of what is counted. */
-static void resources(struct out *o, uint16_t code, uint64_t bytes,
-		      uint8_t scope)
+static void resources(const struct log_ask *a, struct out *o, uint16_t code,
+		      uint64_t bytes, uint8_t scope)
 {
-	parameter(o, code, 8);
+	if (!parameter(a, o, code, 8))
+		return;
 	out_be32(o, threshold_sets(bytes));
 	out_u8(o, scope);
 	out_fill(o, 0, 3);
@@ -49,8 +57,8 @@ static void provisioning(const struct log_ask *a, struct out *o)
 	enum { DEDICATED = 1, SHARED = 2 };
 
 	if (a->space.fs_total)
-		resources(o, 0x0001, a->space.fs_free, SHARED);
-	resources(o, 0x0002, a->space.allocated, DEDICATED);
+		resources(a, o, 0x0001, a->space.fs_free, SHARED);
+	resources(a, o, 0x0002, a->space.allocated, DEDICATED);
 }
 
 /* The soft threshold stands here while it is exceeded. */
@@ -58,7 +66,8 @@ static void exceptions(const struct log_ask *a, struct out *o)
 {
 	bool reached = atomic_load(&a->lu->threshold_reached);
 
-	parameter(o, 0x0000, 4);
+	if (!parameter(a, o, 0x0000, 4))
+		return;
 	out_u8(o, reached ? 0x38 : 0);		/* ASC, ASCQ */
 	out_u8(o, reached ? 0x07 : 0);
 	out_u8(o, NO_TEMPERATURE);
@@ -69,14 +78,15 @@ static void exceptions(const struct log_ask *a, struct out *o)
 
 static const struct log_page {
 	uint8_t code, subpage;
+	uint16_t last;		/* the last parameter's code */
 	bool	thin, space;	/* for thin provisioning; wants its space */
 	void	(*fill)(const struct log_ask *a, struct out *o);
 } pages[] = {
-	{ 0x00, 0, false, false, supported },
-	{ 0x00, SUBPAGES, false, false, supported_subpages },
-	{ 0x0c, 0, true, true, provisioning },
-	{ 0x0d, 0, false, false, temperature },
-	{ 0x2f, 0, false, false, exceptions },
+	{ 0x00, 0, 0, false, false, supported },
+	{ 0x00, SUBPAGES, 0, false, false, supported_subpages },
+	{ 0x0c, 0, 0x0002, true, true, provisioning },
+	{ 0x0d, 0, 0, false, false, temperature },
+	{ 0x2f, 0, 0, false, false, exceptions },
 };
 
 static bool offered(const struct log_page *p, const struct lu *lu)
@@ -125,10 +135,15 @@ struct log_wait {
 	const struct log_page *page;
 };
 
+static uint16_t pointer(const struct scsi_cmd *cmd)
+{
+	return be16_get(BE_AT(be16, cmd->cdb, 5));
+}
+
 static void space_told(struct lu_space *s)
 {
 	struct log_wait *w = container_of(s, struct log_wait, space);
-	struct log_ask a = { w->cmd->lu, s->space };
+	struct log_ask a = { w->cmd->lu, pointer(w->cmd), s->space };
 	enum scsi_result r = result_of_errno(s->work.error, false);
 
 	if (!r)
@@ -170,13 +185,15 @@ static const struct log_page *page_of(const struct scsi_cmd *cmd,
 
 enum scsi_result log_sense_start(struct scsi_cmd *cmd)
 {
-	struct log_ask a = { .lu = cmd->lu };
+	struct log_ask a = { .lu = cmd->lu, .from = pointer(cmd) };
 	const struct log_page *p;
 	unsigned bad;
 
 	p = page_of(cmd, &bad);
 	if (!p)
 		return bad_field(cmd, bad, bad == 2 ? 5 : 7);
+	if (a.from > p->last)
+		return bad_field(cmd, 5, 7);
 	return p->space ? ask_space(cmd, p) : answer(cmd, p, &a);
 }
 

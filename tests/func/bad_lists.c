@@ -17,7 +17,7 @@ struct row {
 	uint8_t		 cdb[16];
 	const char	*list;
 	size_t		 len;
-	uint32_t	 sense;		/* key << 16 | ASC << 8 | ASCQ */
+	uint32_t	 sense;		/* key << 16 | ASC << 8 | ASCQ, AT() */
 };
 
 #define INVALID_OPCODE	0x052000
@@ -25,6 +25,8 @@ struct row {
 #define INVALID_CDB	0x052400
 #define INVALID_LIST	0x052600
 #define LIST_LENGTH	0x051a00
+/* and the byte of the list at fault; without it, none is looked at */
+#define AT(byte)	((byte) << 24)
 #define NO_LIST		"", 0
 #define LIST(l)		(l), sizeof(l) - 1
 
@@ -35,6 +37,7 @@ struct row {
 #define XCOPY(n)	{ 0x83, [13] = (n) }
 #define PR_OUT(sa, n)	{ 0x5f, (sa), 0x01, [8] = (n) }
 #define SELECT6(n)	{ 0x15, 0x10, [4] = (n) }
+#define SELECT10(n)	{ 0x55, 0x10, [8] = (n) }
 
 static const char zeros[512];
 
@@ -147,10 +150,39 @@ static const struct row rows[] = {
 	{ "MODE SELECT of a page cut short", "SPC-4 6.9", SELECT6(8),
 	  LIST("\0\0\0\0\x08\x12\0\0"), LIST_LENGTH },
 	{ "MODE SELECT of a page with a false length", "SPC-4 6.9",
-	  SELECT6(8), LIST("\0\0\0\0\x08\x02\0\0"), INVALID_LIST },
+	  SELECT6(8), LIST("\0\0\0\0\x08\x02\0\0"), INVALID_LIST | AT(5) },
 	{ "MODE SELECT of what cannot change", "SPC-4 6.9", SELECT6(16),
 	  LIST("\0\0\0\0\x0a\x0a\xff\xff\xff\xff\0\0\xff\xff\0\0"),
-	  INVALID_LIST },
+	  INVALID_LIST | AT(6) },
+	{ "MODE SELECT of QERR 10b", "SPC-4 7.5", SELECT6(16),
+	  LIST("\0\0\0\0\x0a\x0a\0\x14\0\0\0\0\xff\xff\0\0"),
+	  INVALID_LIST | AT(7) },
+	{ "MODE SELECT of UA_INTLCK_CTRL 01b", "SPC-4 7.5", SELECT6(16),
+	  LIST("\0\0\0\0\x0a\x0a\0\x10\x10\0\0\0\xff\xff\0\0"),
+	  INVALID_LIST | AT(8) },
+	{ "MODE SELECT(10) of half a header", "SPC-4 6.10", SELECT10(6),
+	  LIST("\0\0\0\0\0\0"), LIST_LENGTH },
+	{ "MODE SELECT(10) with a long descriptor that is short",
+	  "SPC-4 6.10", SELECT10(16),
+	  LIST("\0\0\0\0\x01\0\0\x08\0\0\0\0\0\0\0\0"),
+	  INVALID_LIST | AT(7) },
+	{ "MODE SELECT(10) of blocks of another size", "SPC-4 6.10",
+	  SELECT10(16),
+	  LIST("\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\x08\0"),
+	  INVALID_LIST | AT(13) },
+	{ "MODE SELECT(10) of a subpage with a false length", "SPC-4 6.10",
+	  SELECT10(12), LIST("\0\0\0\0\0\0\0\0\x4a\x01\0\x02"),
+	  INVALID_LIST | AT(11) },
+	{ "LOG SENSE from a parameter that is none", "SPC-4 6.8",
+	  { 0x4d, 0, 0x4d, [6] = 1, [8] = 0xff }, NO_LIST, INVALID_CDB },
+	{ "LOG SELECT of a parameter", "SPC-4 6.7", { 0x4c, [8] = 8 },
+	  LIST("\x2f\0\0\x04\0\0\x03\0"), INVALID_LIST },
+	{ "LOG SELECT that resets and brings a list", "SPC-4 6.7",
+	  { 0x4c, 0x02, [8] = 4 }, LIST("\0\0\0\0"), INVALID_CDB },
+	{ "LOG SELECT to be saved", "SPC-4 6.7", { 0x4c, 0x01 }, NO_LIST,
+	  INVALID_CDB },
+	{ "SET TIMESTAMP of a short list", "SPC-4 6.45",
+	  { 0xa4, 0x0f, [9] = 4 }, LIST("\0\0\0\0"), LIST_LENGTH },
 	{ "MODE SELECT to be saved", "SPC-4 6.9", { 0x15, 0x11, [4] = 4 },
 	  LIST("\0\0\0\0"), INVALID_CDB },
 	{ "MODE SELECT without PF", "SPC-4 6.9", { 0x15, 0x00, [4] = 8 },
@@ -199,13 +231,22 @@ START_TEST(command_with)
 	const struct row *row = &rows[_i];
 	struct raw *r = raw_open(d, .target = IQN,
 				 .keys = "ImmediateData=Yes\n");
+	const uint8_t *s = r ? r->data + 2 : NULL;
 	uint32_t sense;
 
 	ck_assert(r && r->login_status == 0);
 	ck_assert_int_eq(raw_settle(r, 0), 0);
 	sense = sense_of(r, row);
-	ck_assert_msg(sense == row->sense, "%s (%s): %06x, not %06x",
-		      row->name, row->clause, sense, row->sense);
+	ck_assert_msg(sense == (row->sense & 0xffffff),
+		      "%s (%s): %06x, not %06x", row->name, row->clause, sense,
+		      row->sense & 0xffffff);
+	if (row->sense >> 24) {
+		/* SKSV, not C/D */
+		ck_assert_uint_eq(s[15] & 0xc0, 0x80);
+		ck_assert_msg((uint32_t)(s[16] << 8 | s[17]) ==
+			      row->sense >> 24,
+			      "%s: byte %d", row->name, s[16] << 8 | s[17]);
+	}
 	/* the session goes on */
 	ck_assert_int_eq(raw_tur(r, 0), 0);
 	raw_close(r);

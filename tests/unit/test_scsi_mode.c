@@ -354,6 +354,32 @@ START_TEST(used_and_available_space_is_told_in_threshold_sets)
 }
 END_TEST
 
+START_TEST(a_parameter_pointer_leaves_the_earlier_ones_out)
+{
+	struct volume_space space = {
+		.allocated = 3 << 20, .fs_total = 100 << 20,
+		.fs_free = 40 << 20,
+	};
+	struct cdb c = cdb_log_sense(0x0c, 255);
+	struct rig_cmd *r;
+
+	fake_set_space(rig.vol[0], &space);
+	r = run_in(0, 0, cdb_with(c, 6, 1), 255);
+	fake_run();
+	ck_assert_int_eq(r->nin, 4 + 24);
+	r = run_in(0, 0, cdb_with(c, 6, 2), 255);
+	fake_run();
+	ck_assert_int_eq(r->nin, 4 + 12);
+	ck_assert_int_eq(in16(r, 2), 12);
+	ck_assert_int_eq(in16(r, 4), 0x0002);
+	r = run_in(0, 0, cdb_with(c, 6, 3), 255);
+	ck_assert(rig_sense(r, 0x5, 0x24, 0x00));
+	ck_assert(points_at(r, 5, 7));
+	r = run_in(0, 0, cdb_with(cdb_log_sense(0, 255), 5, 1), 255);
+	ck_assert(rig_sense(r, 0x5, 0x24, 0x00));
+}
+END_TEST
+
 START_TEST(log_select_sets_nothing)
 {
 	struct cdb c = cdb_log_sense(0, 0);
@@ -443,6 +469,7 @@ int main(void)
 	tcase_add_test(tc, log_pages_are_those_of_the_list);
 	tcase_add_test(tc, log_subpages_are_listed);
 	tcase_add_test(tc, used_and_available_space_is_told_in_threshold_sets);
+	tcase_add_test(tc, a_parameter_pointer_leaves_the_earlier_ones_out);
 	tcase_add_test(tc, log_select_sets_nothing);
 	tcase_add_test(tc, a_threshold_that_is_crossed_again_is_told_again);
 	tcase_add_test(tc, a_soft_threshold_is_told_once_and_stands_in_the_log);
