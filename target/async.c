@@ -9,6 +9,8 @@ void async_logout_request(struct conn *c, unsigned seconds)
 {
 	struct pdu_out *p = pdu_new(c);
 
+	if (!p)
+		return;
 	p->bhs.async.opcode = OP_ASYNC;
 	p->bhs.async.flags = FLAG_FINAL;
 	p->bhs.async.itt = be32_of(TAG_NONE);

@@ -158,6 +158,12 @@ bool conn_closing(const struct conn *c)
 	return c->state == CONN_CLEANUP;
 }
 
+void conn_fail(struct conn *c)
+{
+	c->tx->failed = true;
+	conn_cleanup_soon(c);
+}
+
 void conn_cleanup_soon(struct conn *c)
 {
 	engine_defer(c->worker->engine, &c->cleanup);
@@ -212,6 +218,8 @@ static void conn_cleanup(struct edefer *d)
 	struct conn *c = container_of(d, struct conn, cleanup);
 	struct session *s = c->session;
 
+	if (c->state != CONN_CLEANUP)
+		conn_close(c, "out of memory");	/* conn_fail() */
 	if (c->refs_io)
 		return;		/* the kernel may still use buffers */
 	c->rx->task = NULL;

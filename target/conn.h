@@ -98,7 +98,8 @@ void conn_logged_in(struct conn *c);
 #define CONN_NAME (ISCSI_NAME_MAX + 64)
 const char *conn_name(const struct conn *c, char *buf);
 
-struct pdu_out *pdu_new(struct conn *c);	/* zeroed BHS */
+/* With a zeroed BHS.  NULL: no memory, and c is about to be closed. */
+struct pdu_out *pdu_new(struct conn *c);
 void conn_send(struct conn *c, struct pdu_out *p);
 void pdu_free(struct pdu_out *p);	/* one that is not to be sent */
 

@@ -94,6 +94,7 @@ struct conn_tx {
 	struct edefer	 flush;
 	const char	*close_reason;	/* closes when all is sent; or NULL */
 	bool		 shut;		/* our end of the stream is sent */
+	bool		 failed;	/* conn_fail(): nothing is sent any more */
 };
 
 int tx_init(struct conn *c);
@@ -160,6 +161,9 @@ void conn_io_done(struct conn *c);
  * whether it may be freed. */
 void conn_cleanup_soon(struct conn *c);
 bool conn_closing(const struct conn *c);
+/* Out of memory for what c should say: from now on it says nothing, and soon it
+ * is closed.  Not at once, since the SCSI layer may be our caller. */
+void conn_fail(struct conn *c);
 
 static inline void count_up(_Atomic uint64_t *n, uint64_t by)
 {

@@ -198,7 +198,7 @@ static void tx_next(struct conn *c)
 	struct conn_tx *tx = c->tx;
 	struct tx_batch *b;
 
-	if (c->state == CONN_CLEANUP || tx->batch)
+	if (c->state == CONN_CLEANUP || tx->batch || tx->failed)
 		return;
 	if (list_empty(&tx->queue)) {
 		if (tx->close_reason)
@@ -245,5 +245,5 @@ void tx_drop(struct conn *c)
 
 bool tx_quiet(const struct conn *c)
 {
-	return list_empty(&c->tx->queue) && !c->tx->batch;
+	return list_empty(&c->tx->queue) && !c->tx->batch && !c->tx->failed;
 }

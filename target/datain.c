@@ -12,6 +12,7 @@
 /*
  * Builds the Data-In PDUs of cmd.data[0, len), which is byte off of the whole,
  * and queues all but the last, which is returned.  end: nothing comes after.
+ * NULL: conn_fail().
  */
 static struct pdu_out *data_in_pdus(struct task *t, uint32_t off, uint32_t len,
 				    bool end)
@@ -28,6 +29,8 @@ static struct pdu_out *data_in_pdus(struct task *t, uint32_t off, uint32_t len,
 		if (p)
 			conn_send(t->conn, p);
 		p = pdu_new(t->conn);
+		if (!p)
+			break;
 		b = &p->bhs.data_in;
 		b->opcode = OP_DATA_IN;
 		b->itt = be32_of(t->itt);
@@ -66,6 +69,10 @@ bool task_data_in(struct scsi_cmd *cmd, uint32_t off, uint32_t len)
 	}
 	count_up(&t->conn->read_bytes, len);
 	p = data_in_pdus(t, off, len, false);
+	if (!p) {
+		task_resume_soon(t);
+		return false;
+	}
 	p->task = t;
 	p->sent = piece_sent;
 	t->wait = WAIT_SENT;
@@ -105,6 +112,8 @@ static struct pdu_out *last_data_in(struct task *t)
 	count_up(&t->conn->read_bytes, cmd->data_in_len);
 	p = data_in_pdus(t, cmd->moved - cmd->data_in_len, cmd->data_in_len,
 			 true);
+	if (!p)
+		return NULL;
 	p->bhs.data_in.residual = be32_of(residual(cmd, &flag));
 	p->bhs.data_in.flags |= DATA_IN_STATUS | flag;
 	p->bhs.data_in.status = cmd->status;
@@ -141,10 +150,13 @@ static struct pdu_out *response(struct task *t)
 {
 	const struct scsi_cmd *cmd = &t->cmd;
 	struct pdu_out *p = pdu_new(t->conn);
-	struct bhs_scsi_response *b = &p->bhs.scsi_response;
+	struct bhs_scsi_response *b;
 	be16 len = be16_of(cmd->sense_len);
 	uint8_t flag;
 
+	if (!p)
+		return NULL;
+	b = &p->bhs.scsi_response;
 	b->opcode = OP_SCSI_RESPONSE;
 	b->response = RESPONSE_COMPLETED;
 	b->status = cmd->status;
@@ -179,6 +191,8 @@ void task_send_answer(struct task *t)
 		p = last_data_in(t);
 	else
 		p = response(t);
+	if (!p)
+		return;		/* the connection ends, and t with it */
 	p->takes_stat_sn = true;
 	p->task = t;
 	p->sent = answer_sent;

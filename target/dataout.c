@@ -131,12 +131,15 @@ static bool may_ask(struct task *t)
 	return false;
 }
 
-static void send_r2t(struct task *t, struct data_seq *q, uint32_t len)
+static bool send_r2t(struct task *t, struct data_seq *q, uint32_t len)
 {
 	struct session *s = t->conn->session;
 	struct pdu_out *p = pdu_new(t->conn);
-	struct bhs_r2t *b = &p->bhs.r2t;
+	struct bhs_r2t *b;
 
+	if (!p)
+		return false;
+	b = &p->bhs.r2t;
 	if (s->next_ttt == TAG_NONE)
 		s->next_ttt = 0;
 	*q = (struct data_seq){
@@ -156,6 +159,7 @@ static void send_r2t(struct task *t, struct data_seq *q, uint32_t len)
 	b->desired_len = be32_of(len);
 	t->asked += len;
 	conn_send(t->conn, p);
+	return true;
 }
 
 static void ask(struct task *t)
@@ -164,10 +168,9 @@ static void ask(struct task *t)
 
 	while (t->asked < t->want && !t->unsolicited.open) {
 		q = free_seq(t);
-		if (!q)
+		if (!q || !send_r2t(t, q, MIN(t->want - t->asked,
+					t->conn->params.MaxBurstLength)))
 			break;
-		send_r2t(t, q, MIN(t->want - t->asked,
-				   t->conn->params.MaxBurstLength));
 	}
 	task_seqs_changed(t);
 }

@@ -15,6 +15,8 @@ static struct pdu_out *response_new(struct conn *c,
 {
 	struct pdu_out *p = pdu_new(c);
 
+	if (!p)
+		return NULL;
 	p->bhs.logout_response.opcode = OP_LOGOUT_RESPONSE;
 	p->bhs.logout_response.flags = FLAG_FINAL;
 	p->bhs.logout_response.response = (uint8_t)response;
@@ -23,6 +25,15 @@ static struct pdu_out *response_new(struct conn *c,
 		be16_of((uint16_t)c->params.DefaultTime2Wait);
 	p->takes_stat_sn = true;
 	return p;
+}
+
+static void refuse(struct conn *c, const struct bhs_logout_request *b,
+		   enum logout_response response)
+{
+	struct pdu_out *p = response_new(c, b, response);
+
+	if (p)
+		conn_send(c, p);
 }
 
 void logout_finish(struct session *s)
@@ -45,17 +56,19 @@ void logout_request(struct conn *c, struct pdu_in *p)
 		return;
 	}
 	if (reason == LOGOUT_RECOVERY) {
-		conn_send(c, response_new(c, b, LOGOUT_NO_RECOVERY));
+		refuse(c, b, LOGOUT_NO_RECOVERY);
 		return;
 	}
 	if (reason == LOGOUT_CONNECTION && be16_get(b->cid) != c->cid) {
-		conn_send(c, response_new(c, b, LOGOUT_NO_CID));
+		refuse(c, b, LOGOUT_NO_CID);
 		return;
 	}
 	if (!conn_event(c, EV_LOGOUT))
 		return;
 	c->rx->draining = true;
 	s->logout = response_new(c, b, LOGOUT_CLOSED);
+	if (!s->logout)
+		return;
 	session_lose(s);
 	if (s->gone)
 		logout_finish(s);

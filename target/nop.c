@@ -14,6 +14,8 @@ static void nop_in(struct conn *c, const union bhs *bhs, struct pdu_in *p)
 	uint32_t n = MIN(p->data_len, c->params.MaxRecvDataSegmentLength);
 	struct pdu_out *out = pdu_new(c);
 
+	if (!out)
+		return;
 	out->bhs.nop_in.opcode = OP_NOP_IN;
 	out->bhs.nop_in.flags = FLAG_FINAL;
 	memcpy(out->bhs.nop_in.lun, bhs->nop_out.lun, 8);
@@ -48,6 +50,8 @@ static void nop_ping(struct conn *c)
 {
 	struct pdu_out *out = pdu_new(c);
 
+	if (!out)
+		return;
 	c->nop_ttt = c->session->next_ttt++;
 	if (c->nop_ttt == TAG_NONE)
 		c->nop_ttt = c->session->next_ttt++;

@@ -104,8 +104,10 @@ struct pdu_out *pdu_new(struct conn *c)
 {
 	struct pdu_out *p = pool_get(&c->worker->pdus->pdus);
 
-	if (!p)
-		abort();	/* without 15 KiB more the host is lost */
+	if (!p) {
+		conn_fail(c);
+		return NULL;
+	}
 	memset(p, 0, sizeof(*p));
 	list_init(&p->link);
 	p->conn = c;

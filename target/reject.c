@@ -21,6 +21,10 @@ void conn_reject(struct conn *c, const union bhs *bhs, uint8_t reason)
 	log_peer("PDU %02xh rejected, reason %02xh", bhs_opcode(bhs), reason);
 	memcpy(data, bhs, BHS_LEN);
 	p = pdu_new(c);
+	if (!p) {
+		worker_buf_put(c->worker, data, BHS_LEN);
+		return;
+	}
 	p->bhs.reject.opcode = OP_REJECT;
 	p->bhs.reject.flags = FLAG_FINAL;
 	p->bhs.reject.reason = reason;

@@ -29,6 +29,10 @@ struct pdu_out *text_pdu(struct conn *c, const struct text *text, size_t *at,
 		*at += n;
 	}
 	p = pdu_new(c);
+	if (!p) {
+		free(part);
+		return NULL;
+	}
 	p->data = part;
 	p->data_len = (uint32_t)n;
 	p->sent = part_sent;

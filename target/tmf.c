@@ -47,8 +47,11 @@ static struct pdu_out *answer_new(struct conn *c, uint32_t itt,
 				  unsigned response)
 {
 	struct pdu_out *p = pdu_new(c);
-	struct bhs_tmf_response *b = &p->bhs.tmf_response;
+	struct bhs_tmf_response *b;
 
+	if (!p)
+		return NULL;
+	b = &p->bhs.tmf_response;
 	b->opcode = OP_TMF_RESPONSE;
 	b->flags = FLAG_FINAL;
 	b->response = (uint8_t)response;
@@ -59,7 +62,10 @@ static struct pdu_out *answer_new(struct conn *c, uint32_t itt,
 
 static void answer(struct conn *c, uint32_t itt, unsigned response)
 {
-	conn_send(c, answer_new(c, itt, response));
+	struct pdu_out *p = answer_new(c, itt, response);
+
+	if (p)
+		conn_send(c, p);
 }
 
 static struct tmf_wait *wait_new(struct conn *c, const union bhs *bhs)
@@ -187,12 +193,23 @@ static void query_task(struct conn *c, const struct bhs_tmf_request *b)
 	answer(c, be32_get(b->itt), there ? TMF_SUCCEEDED : TMF_COMPLETE);
 }
 
+static void scsi_answer(struct conn *c, const struct tmf_wait *w)
+{
+	struct pdu_out *p = answer_new(c, w->itt, w->scsi.response);
+
+	if (!p)
+		return;
+	memcpy(p->bhs.tmf_response.info, w->scsi.info, sizeof(w->scsi.info));
+	if (w->scsi.function == TMF_TARGET_COLD_RESET)
+		p->sent = cold_reset_sent;
+	conn_send(c, p);
+}
+
 static void scsi_tmf_done(struct scsi_tmf *scsi)
 {
 	struct tmf_wait *w = container_of(scsi, struct tmf_wait, scsi);
 	struct session *s = w->session;
 	struct conn *c = s->conn;
-	struct pdu_out *p;
 
 	if (!conn_closing(c)) {
 		if (scsi->response == TMF_COMPLETE &&
@@ -201,12 +218,7 @@ static void scsi_tmf_done(struct scsi_tmf *scsi)
 		if (scsi->function == TMF_QUERY_TASK_SET &&
 		    scsi->response == TMF_COMPLETE && tasks_at(s, scsi->lun))
 			scsi->response = TMF_SUCCEEDED;
-		p = answer_new(c, w->itt, scsi->response);
-		memcpy(p->bhs.tmf_response.info, scsi->info,
-		       sizeof(scsi->info));
-		if (scsi->function == TMF_TARGET_COLD_RESET)
-			p->sent = cold_reset_sent;
-		conn_send(c, p);
+		scsi_answer(c, w);
 	}
 	wait_free(w);
 }
