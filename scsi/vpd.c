@@ -107,6 +107,17 @@ static void extended_inquiry(struct scsi_cmd *cmd, struct out *o)
 	out_fill(o, 0, 0x3c - 4);
 }
 
+/* 87h: mode page policy: all pages, and their subpages, are of the logical
+ * unit, the same for every I_T nexus. */
+static void mode_page_policy(struct scsi_cmd *cmd, struct out *o)
+{
+	(void)cmd;
+	out_u8(o, 0x3f);
+	out_u8(o, 0xff);
+	out_u8(o, 0x00);		/* MLUS 0; shared */
+	out_u8(o, 0);
+}
+
 static bool copies(const struct lu *lu)
 {
 	return atomic_load(&lu->primitive[PRIM_CLONE]);
@@ -225,6 +236,7 @@ static const struct vpd_page pages[] = {
 	{ 0x80, false, NULL,	serial_number },
 	{ 0x83, false, NULL,	device_identification },
 	{ 0x86, false, NULL,	extended_inquiry },
+	{ 0x87, false, NULL,	mode_page_policy },
 	{ 0x8f, false, copies,	third_party_copy },
 	{ 0xb0, false, NULL,	block_limits },
 	{ 0xb1, false, NULL,	characteristics },

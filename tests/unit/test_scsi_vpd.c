@@ -21,8 +21,8 @@ static struct rig_cmd *page(uint8_t code)
 }
 
 static const struct { uint8_t code; int len; } lengths[] = {
-	{ 0x00, 8 }, { 0x80, 1 }, { 0x83, -1 }, { 0x86, 0x3c }, { 0x8f, -1 },
-	{ 0xb0, 0x3c }, { 0xb1, 0x3c }, { 0xb2, 4 },
+	{ 0x00, 9 }, { 0x80, 1 }, { 0x83, -1 }, { 0x86, 0x3c }, { 0x87, 4 },
+	{ 0x8f, -1 }, { 0xb0, 0x3c }, { 0xb1, 0x3c }, { 0xb2, 4 },
 };
 
 START_TEST(each_page_has_the_length_it_must_have)
@@ -37,8 +37,8 @@ END_TEST
 
 START_TEST(the_list_is_ascending_and_each_page_in_it_is_there)
 {
-	static const uint8_t want[] = { 0x00, 0x80, 0x83, 0x86, 0x8f, 0xb0,
-					0xb1, 0xb2 };
+	static const uint8_t want[] = { 0x00, 0x80, 0x83, 0x86, 0x87, 0x8f,
+					0xb0, 0xb1, 0xb2 };
 
 	ck_assert_mem_eq(page(0)->in + 4, want, sizeof(want));
 	ck_assert(rig_sense(page(0x84), 0x5, 0x24, 0x00));
@@ -51,8 +51,8 @@ START_TEST(without_the_clone_primitive_8f_is_not_there)
 
 	lu_set_primitive(rig.lu[0], PRIM_CLONE, false);
 	c = page(0);
-	ck_assert_int_eq(c->nin, 4 + 7);
-	ck_assert_ptr_null(memchr(c->in + 4, 0x8f, 7));
+	ck_assert_int_eq(c->nin, 4 + 8);
+	ck_assert_ptr_null(memchr(c->in + 4, 0x8f, 8));
 	ck_assert(rig_sense(page(0x8f), 0x5, 0x24, 0x00));
 }
 END_TEST
@@ -195,6 +195,14 @@ START_TEST(the_medium_does_not_rotate_unless_it_does)
 }
 END_TEST
 
+START_TEST(mode_pages_are_shared_by_all_nexuses)
+{
+	static const uint8_t want[] = { 0x3f, 0xff, 0x00, 0x00 };
+
+	ck_assert_mem_eq(page(0x87)->in + 4, want, sizeof(want));
+}
+END_TEST
+
 START_TEST(a_volatile_cache_is_told)
 {
 	ck_assert_int_eq(page(0x86)->in[5], 0x07);
@@ -231,7 +239,7 @@ int main(void)
 	TCase *tc = tcase_create("vital product data");
 
 	tcase_add_checked_fixture(tc, rig_setup, rig_teardown);
-	tcase_add_loop_test(tc, each_page_has_the_length_it_must_have, 0, 8);
+	tcase_add_loop_test(tc, each_page_has_the_length_it_must_have, 0, 9);
 	tcase_add_test(tc,
 		the_list_is_ascending_and_each_page_in_it_is_there);
 	tcase_add_test(tc, without_the_clone_primitive_8f_is_not_there);
@@ -243,6 +251,7 @@ int main(void)
 	tcase_add_test(tc, limits_of_what_is_switched_off_are_zero);
 	tcase_add_test(tc, provisioning_tells_of_each_way_to_unmap);
 	tcase_add_test(tc, the_medium_does_not_rotate_unless_it_does);
+	tcase_add_test(tc, mode_pages_are_shared_by_all_nexuses);
 	tcase_add_test(tc, a_volatile_cache_is_told);
 	tcase_add_test(tc, third_party_copy_has_its_five_descriptors);
 	return unit_run("scsi_vpd", tc);
