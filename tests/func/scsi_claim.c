@@ -90,8 +90,8 @@ END_TEST
 
 START_TEST(the_list_of_vpd_pages_is_complete_and_in_order)
 {
-	static const uint8_t pages[] = { 0x00, 0x80, 0x83, 0x86, 0x87, 0x8f, 0xb0,
-					 0xb1, 0xb2 };
+	static const uint8_t pages[] = { 0x00, 0x80, 0x83, 0x86, 0x87, 0x8f,
+					 0xb0, 0xb1, 0xb2 };
 
 	ck_assert_uint_eq(ask("12 01 00 00 ff 00", 255), 4 + sizeof(pages));
 	ck_assert_uint_eq(get32(0), sizeof(pages));
