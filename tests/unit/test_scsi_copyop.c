@@ -41,7 +41,7 @@ static struct copyop *op(unsigned nexus, uint32_t list_id)
 	return copyop_find(nexus_find(rig.nexus[nexus], 0), list_id);
 }
 
-START_TEST(an_abort_ends_the_copy_between_two_pieces_and_is_answered_after_it)
+START_TEST(an_abort_ends_the_copy_between_pieces_and_is_answered_after_it)
 {
 	struct rig_cmd *c = copy(0, 5), *a = stop(0, 5);
 
@@ -154,7 +154,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, rig_setup, rig_teardown);
 	tcase_add_test(tc,
-		an_abort_ends_the_copy_between_two_pieces_and_is_answered_after_it);
+		an_abort_ends_the_copy_between_pieces_and_is_answered_after_it);
 	tcase_add_test(tc, an_abort_ends_a_copy_that_waits_for_its_blocks);
 	tcase_add_test(tc, an_abort_of_what_does_not_run_is_refused);
 	tcase_add_test(tc, an_abort_reaches_copies_of_its_own_nexus_only);
