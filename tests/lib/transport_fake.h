@@ -414,6 +414,13 @@ void scsi_abort(struct scsi_cmd *cmd)
 	cmd->transport->aborted(cmd);
 }
 
+void scsi_full(struct scsi_cmd *cmd)
+{
+	cmd->status = STATUS_TASK_SET_FULL;
+	cmd->sense_len = 0;
+	cmd->data_in_len = 0;
+}
+
 void scsi_task_management(struct scsi_tmf *t)
 {
 	t->priv = tmf_pending;
