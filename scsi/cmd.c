@@ -295,14 +295,6 @@ void scsi_start(struct scsi_cmd *cmd)
 
 static void deferred_end(struct edefer *d);
 
-void scsi_cmd_init(struct scsi_cmd *cmd)
-{
-	cmd->result = SCSI_PENDING;
-	list_init(&cmd->in_wait);
-	list_init(&cmd->defer.link);
-	cmd->defer.run = deferred_end;
-}
-
 void scsi_submit(struct scsi_cmd *cmd)
 {
 	assert(cmd->nexus && cmd->transport);
@@ -318,12 +310,15 @@ void scsi_submit(struct scsi_cmd *cmd)
 	cmd->cancel = NULL;
 	cmd->lba = cmd->nblocks = 0;
 	cmd->started = engine_now(cmd->nexus->engine);
+	cmd->result = SCSI_PENDING;
 	memset(&cmd->detail, 0, sizeof(cmd->detail));
 	cmd->range.held = cmd->range.queued = false;
 	cmd->step = 0;
 	cmd->done_bytes = cmd->caw_seq = 0;
 	cmd->copyop = NULL;
-	scsi_cmd_init(cmd);
+	list_init(&cmd->in_wait);
+	list_init(&cmd->defer.link);
+	cmd->defer.run = deferred_end;
 
 	cmd->submitting = true;
 	taskset_add(cmd);

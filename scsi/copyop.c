@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Copy operations: the table, background operations and COPY OPERATION ABORT
- * (SPC-4); see copyop.h.
+ * Copy operations: the table, and COPY OPERATION ABORT (SPC-4); see copyop.h.
  */
 
 #include "scsi/copyop.h"
@@ -86,21 +85,18 @@ void copyops_free(struct itl *itl)
 
 /* ---- an operation ------------------------------------------------------ */
 
-enum scsi_result copyop_begin(struct scsi_cmd *cmd, enum copyop_form form,
-			      uint32_t list_id, unsigned field)
+enum scsi_result copyop_begin(struct scsi_cmd *cmd, uint32_t list_id)
 {
 	struct copyop *c = copyop_find(cmd->itl, list_id);
 
 	if (c && c->cmd)
-		return bad_param(cmd, SCSI_OPERATION_IN_PROGRESS, field);
+		return bad_param(cmd, SCSI_OPERATION_IN_PROGRESS, 0);
 	if (!c)
 		c = room(cmd->itl);
 	if (!c)
 		return SCSI_BUSY_RESOURCES;
 	forget(c);
 	c->cmd = cmd;
-	c->form = form;
-	c->action = cmd->cdb[1] & 0x1f;
 	c->list_id = list_id;
 	c->resets = atomic_load(&cmd->lu->resets);
 	cmd->copyop = c;
@@ -115,7 +111,6 @@ void copyop_moved(struct scsi_cmd *cmd, uint64_t bytes, uint16_t segments)
 		return;
 	c->bytes += bytes;
 	c->segments = segments;
-	c->progress++;
 }
 
 static void answer_stoppers(struct copyop *c)
@@ -142,78 +137,10 @@ void copyop_end(struct scsi_cmd *cmd, enum scsi_result r)
 		return;
 	}
 	c->kept = true;
-	c->terminated = cmd_aborted(cmd) || c->stop;
 	c->failure = result_key(r) == KEY_COPY_ABORTED;
 	c->result = r;
 	c->detail = cmd->detail;
 	c->ended = engine_now(cmd->nexus->engine);
-}
-
-/* ---- in the background ------------------------------------------------- */
-
-struct background {
-	struct scsi_cmd	 cmd;
-	struct edefer	 begin;
-	uint8_t		 list[];	/* cmd.data */
-};
-
-static void background_done(struct scsi_cmd *cmd)
-{
-	struct background *b = container_of(cmd, struct background, cmd);
-
-	cmd->itl->background--;
-	free(b);
-}
-
-static const struct scsi_transport background_transport = {
-	.done = background_done,
-};
-
-static void background_begin(struct edefer *d)
-{
-	struct background *b = container_of(d, struct background, begin);
-
-	b->cmd.resume(&b->cmd);
-}
-
-static void adopt(struct scsi_cmd *to, const struct scsi_cmd *from)
-{
-	to->nexus = from->nexus;
-	to->itl = from->itl;
-	to->lu = from->lu;
-	to->op = from->op;
-	memcpy(to->lun, from->lun, sizeof(to->lun));
-	memcpy(to->cdb, from->cdb, sizeof(to->cdb));
-	memcpy(to->data, from->data, from->length);
-	to->data_size = to->length = from->length;
-	to->attr = ATTR_SIMPLE;
-	to->started = from->started;
-	to->step = from->step;
-	to->x = from->x;
-	to->copyop = from->copyop;
-}
-
-enum scsi_result copyop_background(struct scsi_cmd *cmd,
-				   void (*resume)(struct scsi_cmd *cmd))
-{
-	struct background *b = calloc(1, sizeof(*b) + cmd->length);
-
-	if (!b)
-		return SCSI_BUSY_RESOURCES;
-	b->cmd.data = b->list;
-	adopt(&b->cmd, cmd);
-	b->cmd.transport = &background_transport;
-	b->cmd.resume = resume;
-	scsi_cmd_init(&b->cmd);
-	taskset_add(&b->cmd);
-	b->cmd.copyop->cmd = &b->cmd;
-	b->cmd.copyop->background = true;
-	cmd->itl->background++;
-	cmd->copyop = NULL;
-	list_init(&b->begin.link);
-	b->begin.run = background_begin;
-	engine_defer(cmd->nexus->engine, &b->begin);
-	return SCSI_GOOD;
 }
 
 /* ---- COPY OPERATION ABORT ---------------------------------------------- */

@@ -197,8 +197,7 @@ struct xcopy_state {
 	bool		 rest;		/* of a segment, after BREQ_PART */
 	struct lu	*src, *dst;
 	struct range	 dst_range, src_range;
-	uint32_t	 list_id;
-	uint8_t		 list_id_usage;
+	uint8_t		 list_id, list_id_usage;
 };
 
 struct pr_state {

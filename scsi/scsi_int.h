@@ -128,8 +128,6 @@ enum scsi_result start_stop_start(struct scsi_cmd *cmd);
 void scsi_done(struct scsi_cmd *cmd, enum scsi_result r);
 /* The same, later in the turn: for a command that is not being called now. */
 void scsi_done_later(struct scsi_cmd *cmd, enum scsi_result r);
-/* What cannot fail before taskset_add(), for commands of the layer's own. */
-void scsi_cmd_init(struct scsi_cmd *cmd);
 /* taskset.c lets it run: the checks, the data, the handler. */
 void scsi_start(struct scsi_cmd *cmd);
 
@@ -278,7 +276,6 @@ struct itl {
 	struct list	 waiting;	/* commands behind a gate, in order */
 	unsigned	 commands;	/* in the layer, those that wait too */
 	unsigned	 running;	/* of these, executing */
-	unsigned	 background;	/* of these, copies in the background */
 	struct copyop	*copyops;	/* copyop.c; NULL: none yet */
 	bool		 ordered;	/* an ORDERED command runs */
 	struct edefer	 drain;		/* look at waiting again */

@@ -113,7 +113,7 @@ static void on_lu(struct scsi_tmf *t)
 		reset(t, itl->lu, UA_LU_RESET);
 		break;
 	case TMF_QUERY_TASK_SET:
-		if (itl->commands > itl->background)
+		if (itl->commands)
 			t->response = TMF_SUCCEEDED;
 		break;
 	case TMF_QUERY_ASYNC_EVENT:

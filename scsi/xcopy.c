@@ -242,7 +242,7 @@ static enum scsi_result begin(struct scsi_cmd *cmd)
 
 	if (x->list_id_usage == USAGE_NONE)
 		return SCSI_GOOD;
-	r = copyop_begin(cmd, COPYOP_LID1, x->list_id, 0);
+	r = copyop_begin(cmd, x->list_id);
 	if (!r)
 		cmd->copyop->discard = x->list_id_usage == USAGE_DISCARD;
 	return r;

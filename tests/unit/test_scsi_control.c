@@ -234,7 +234,7 @@ END_TEST
 
 START_TEST(qerr_11_takes_those_of_its_own_nexus)
 {
-	struct rig_cmd *own, *waits, *other;
+	struct rig_cmd *own, *waits, *head, *other;
 
 	set_control(QERR_NEXUS_BITS, 0, 0);
 	own = rig_read(0, 0, 1);
@@ -243,15 +243,11 @@ START_TEST(qerr_11_takes_those_of_its_own_nexus)
 	waits->scsi.attr = ATTR_ORDERED;
 	rig_submit(waits, 0, false);
 	ck_assert(!waits->done);
-	/* HEAD OF QUEUE: it fails before the one that waits */
-	{
-		struct rig_cmd *c = cdb_new(0, 0, cdb_read10(RIG_BLOCKS, 1));
-
-		c->scsi.attr = ATTR_HEAD;
-		rig_submit(c, 512, true);
-		fake_run();
-		ck_assert(rig_sense(c, 0x5, 0x21, 0x00));
-	}
+	head = cdb_new(0, 0, cdb_read10(RIG_BLOCKS, 1));
+	head->scsi.attr = ATTR_HEAD;	/* it fails before the one that waits */
+	rig_submit(head, 512, true);
+	fake_run();
+	ck_assert(rig_sense(head, 0x5, 0x21, 0x00));
 	ck_assert(vanished(waits));
 	end_one();
 	end_one();
