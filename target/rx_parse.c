@@ -283,14 +283,14 @@ bool rx_step(struct conn_rx *rx)
 
 /*
  * While a session is to be moved, its connection stops between two PDUs, unless
- * something waits for a PDU that is still to come.
+ * something waits for a PDU that is still to come, or for the peer's close.
  */
 bool rx_should_stop(struct conn_rx *rx)
 {
 	const struct session *s = rx->conn->session;
 
-	rx->stopped = s && s->drain_move && rx->step == RX_HEADER &&
-		      !s->soliciting && !rx->conn->text &&
-		      list_empty(&s->held);
+	rx->stopped = s && s->drain_move && !rx->draining &&
+		      rx->step == RX_HEADER && !s->soliciting &&
+		      !rx->conn->text && list_empty(&s->held);
 	return rx->stopped;
 }

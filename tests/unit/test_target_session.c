@@ -392,6 +392,23 @@ START_TEST(session_moves_when_it_is_quiet_and_keeps_what_it_was_sent)
 }
 END_TEST
 
+START_TEST(logout_while_a_move_waits_ends_with_the_peer)
+{
+	struct peer *p = peer_logged_in();
+	union bhs b;
+
+	start(p, WRITE, 8192);
+	ck_assert_int_eq(hear_any(p, &b), OP_R2T);
+	ck_assert_int_eq(session_move_id(p->conn->session->id, 1), 0);
+	turns();
+	b = request(p, OP_LOGOUT_REQUEST, true);
+	say(p, &b, NULL, 0);
+	ck_assert_int_eq(hear_any(p, &b), OP_LOGOUT_RESPONSE);
+	peer_lost(p);
+	ck_assert(p->gone);
+}
+END_TEST
+
 static bool over;
 
 static void shutdown_done(void)
@@ -449,6 +466,7 @@ int main(void)
 		logout_of_another_connection_or_for_recovery_is_refused);
 	tcase_add_test(tc,
 		session_moves_when_it_is_quiet_and_keeps_what_it_was_sent);
+	tcase_add_test(tc, logout_while_a_move_waits_ends_with_the_peer);
 	tcase_add_test(tc, shutdown_asks_to_log_out_and_drops_the_rest);
 	return unit_run("session", tc);
 }
