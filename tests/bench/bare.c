@@ -29,7 +29,7 @@ struct bare {
 	uint32_t	 bs;
 	uint64_t	 off, size, dst_off, cursor;
 	unsigned	 depth, pass;
-	double		 seconds;
+	double		 seconds, warm;
 	bool		 once, random;
 	uint64_t	 rng;
 	uint8_t		*data;
@@ -195,6 +195,15 @@ static bool run_dsync(struct bare *b, uint64_t stop)
 	return true;
 }
 
+/* What is done in the first seconds is forgotten, as with the targets. */
+static bool run(struct bare *b, double seconds, uint64_t *start)
+{
+	*start = now_ns();
+	memset(&b->hist, 0, sizeof(b->hist));
+	return (strcmp(b->op, "dsync") ? run_calls : run_dsync)
+		(b, *start + (uint64_t)(seconds * 1e9));
+}
+
 static uint64_t size_of(const char *text)
 {
 	char *end;
@@ -209,6 +218,7 @@ static const struct option long_options[] = {
 	{ "off", 1, NULL, 'f' }, { "size", 1, NULL, 's' },
 	{ "dst", 1, NULL, 'd' }, { "dst-off", 1, NULL, 'D' },
 	{ "depth", 1, NULL, 'q' }, { "time", 1, NULL, 't' },
+	{ "warm", 1, NULL, 'w' },
 	{ "once", 0, NULL, '1' }, { "random", 0, NULL, 'r' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -237,6 +247,7 @@ static void parse(struct bare *b, int argc, char **argv)
 		case 'D': b->dst_off = size_of(optarg); break;
 		case 'q': b->depth = (unsigned)size_of(optarg); break;
 		case 't': b->seconds = strtod(optarg, NULL); break;
+		case 'w': b->warm = strtod(optarg, NULL); break;
 		case '1': b->once = true; break;
 		case 'r': b->random = true; break;
 		default: exit(2);
@@ -246,7 +257,7 @@ static void parse(struct bare *b, int argc, char **argv)
 		fprintf(stderr, "bare --op zero|punch|clone|copy|read|write|"
 			"fdatasync|dsync --bs N --size N [--off N]"
 			" [--dst FILE] [--dst-off N] [--depth N (dsync)]"
-			" [--random] [--once] [--time S] FILE\n");
+			" [--random] [--once] [--time S] [--warm S] FILE\n");
 		exit(2);
 	}
 	b->fd = open_rw(argv[optind]);
@@ -268,10 +279,10 @@ int main(int argc, char **argv)
 	if (!b.data)
 		return 1;
 	memset(b.data, 0x5a, b.bs);
+	if (b.warm > 0 && !run(&b, b.warm, &start))
+		return 1;
 	cpu = proc_own_cpu_ns();
-	start = now_ns();
-	if (!(strcmp(b.op, "dsync") ? run_calls : run_dsync)
-	    (&b, start + (uint64_t)(b.seconds * 1e9)))
+	if (!run(&b, b.seconds, &start))
 		return 1;
 	s = (double)(now_ns() - start) / 1e9;
 	n = (double)b.hist.count;

@@ -63,7 +63,9 @@ bool run_logins(struct load *l)
 /* The target's memory before and after, and its CPU time while all sleep. */
 bool run_idle(struct load *l)
 {
-	struct timespec t = { .tv_sec = (time_t)l->opt.seconds };
+	time_t whole = (time_t)l->opt.seconds;
+	struct timespec t = { .tv_sec = whole,
+		.tv_nsec = (long)((l->opt.seconds - (double)whole) * 1e9) };
 	unsigned n = l->opt.sessions, i, made;
 	struct login *login = calloc(n, sizeof(*login));
 	struct timespec settle = { .tv_nsec = 300000000 };
